@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
@@ -20,15 +20,19 @@ from pydantic import Field
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import passages_of
-from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
+from langchain_sdrag.effects import Model
+from langchain_sdrag.principals import OnBehalf, on_behalf
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import AnswerArguments, Wrapper
+from langchain_sdrag.wrapping import Wrapper
 from sdrag.effects.steps import Steps
 from sdrag.engine import Stage
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import Draft, Guarded, draft_of, report_of
+from sdrag.options import Options
 from sdrag.pipeline import check_answer
+from sdrag.policy import PolicySource
 from sdrag.principals import current_principal
+from sdrag.state import StateSource
 
 __all__ = ["AnswerGuard"]
 
@@ -48,11 +52,13 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         ```
 
     Args:
+        policy: Each of its sections `grounding`, `citations`, `contradictions`,
+            `monitoring` and `staleness` is a check, and so are its constraints.
+        llm: Judges, where a section says `method: llm`.
+        state: That the documents were released with, or its path: the answer is
+            searched for what was withheld from them.
+        options: Judges, where a section says `method: nli`, and the like.
         return_report: Give the answer with its status and the evidence.
-        principal_resolver: Finds the principal in the config of a call, as that of the
-            retriever does.
-        **given: `policy`, `llm`, `judges`, `state`, `audit` and `limits`, as
-            `AnswerArguments` says.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -60,27 +66,20 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
     """
 
     return_report: bool = Field(default=False, frozen=True)
-    principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
 
     _stage: ClassVar[Stage] = "answer"
-    _takes: ClassVar[tuple[str, ...]] = (
-        "policy",
-        "llm",
-        "judges",
-        "state",
-        "audit",
-        "limits",
-    )
 
     def __init__(
         self,
+        policy: PolicySource,
+        llm: Model | None = None,
         *,
+        state: StateSource = None,
+        options: Options | None = None,
         return_report: bool = False,
-        principal_resolver: PrincipalResolver | None = None,
-        **given: Unpack[AnswerArguments],
     ) -> None:
         super().__init__(
-            return_report=return_report, principal_resolver=principal_resolver, **given
+            policy, llm, state=state, options=options, return_report=return_report
         )
 
     def invoke(

@@ -22,14 +22,12 @@ from langchain_sdrag.effects import Model
 from langchain_sdrag.searching import searching
 from langchain_sdrag.wrapping import LANGCHAIN
 from sdrag.corpus_binder import CorpusBinder
-from sdrag.detectors import Detector
-from sdrag.effects.runner import Limits
-from sdrag.engine import HostSearch
-from sdrag.options import Audit
+from sdrag.engine import Engine, HostSearch
+from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper import Unpickled, build_engine
+from sdrag.wrapper import Unpickled
 
 __all__ = ["ConstraintBinder"]
 
@@ -51,10 +49,8 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
         llm: Finds what the constraints mean, together with the local engine; then no
             model is asked when the chunks are retrieved.
         embeddings: The model that the retriever is given; MiniLM by default.
-        detector: The detector that the retriever is given.
+        options: Those of the retriever: its detector, above all.
         show_progress: Shows a bar.
-        audit: Called with every audit event.
-        limits: The bounds of model calls.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -62,27 +58,23 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
 
     def __init__(
         self,
-        *,
         policy: PolicySource,
         state: StateSource,
         llm: Model | None = None,
+        *,
         embeddings: Embeddings | None = None,
-        detector: Detector | None = None,
+        options: Options | None = None,
         show_progress: bool = False,
-        audit: Audit = None,
-        limits: Limits | None = None,
     ) -> None:
         self._shows_progress = show_progress
-        self._engine = build_engine(
-            LANGCHAIN,
-            "bind",
-            policy=policy,
-            state=state,
-            llm=llm,
-            embeddings=embeddings,
-            detector=detector,
-            audit=audit,
-            limits=limits,
+        self._engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="bind",
+            framework=LANGCHAIN,
         )
 
     def transform_documents(

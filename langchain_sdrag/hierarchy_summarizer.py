@@ -24,12 +24,11 @@ from sdrag.disclosure.hierarchy import (
     HierarchySettings,
     add_summaries,
 )
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.options import Audit
+from sdrag.engine import Engine
+from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource, open_state
-from sdrag.wrapper import build_engine
 
 __all__ = ["HierarchySummarizer"]
 
@@ -59,8 +58,7 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
         embeddings: Finds what belongs together, and binds; MiniLM by default.
         settings: The depth of the tree, and how it is clustered.
         show_progress: Shows a bar.
-        audit: Called with every audit event; one says which summaries failed.
-        limits: The bounds of model calls.
+        options: Sinks of audit events, and limits.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -69,31 +67,28 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
 
     def __init__(
         self,
-        *,
         policy: PolicySource,
         state: StateSource,
         llm: Model,
+        *,
         embeddings: Embeddings | None = None,
+        options: Options | None = None,
         settings: HierarchySettings | None = None,
         show_progress: bool = False,
-        audit: Audit = None,
-        limits: Limits | None = None,
     ) -> None:
-        self._state = open_state(state)
+        self._state = state = open_state(state)
         self._settings = settings or HierarchySettings()
         self._shows_progress = show_progress
-        super().__init__(
-            build_engine(
-                LANGCHAIN,
-                "summarize",
-                policy=policy,
-                state=self._state,
-                llm=llm,
-                embeddings=embeddings,
-                audit=audit,
-                limits=limits,
-            )
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="summarize",
+            framework=LANGCHAIN,
         )
+        super().__init__(engine)
 
     def _steps(self, documents: Sequence[Document]) -> Steps[Hierarchy]:
         return (

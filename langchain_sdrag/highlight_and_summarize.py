@@ -15,17 +15,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import Field, PrivateAttr
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import detach
+from langchain_sdrag.effects import Model, detach
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import HighlightArguments, Wrapper
+from langchain_sdrag.wrapping import Wrapper
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Steps
@@ -41,6 +42,8 @@ from sdrag.highlight.exchange import (
     Settings,
 )
 from sdrag.highlight.streaming import StreamHost, astream, stream
+from sdrag.options import Options
+from sdrag.policy import PolicySource
 from sdrag.vocabulary import Highlight
 from sdrag.wrapper import asealed_stream, asked_of, sealed_stream, settings_of
 
@@ -68,6 +71,11 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         ```
 
     Args:
+        policy: Its section `highlight` is read; by default the section's own defaults
+            hold.
+        llm: Highlights and summarizes; without one, both are done locally.
+        embeddings: Measures divergence; the packaged MiniLM by default.
+        options: Sinks of audit events, and limits.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         redacted: The context went through disclosure control under this policy.
@@ -76,21 +84,12 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             `docs/reasons.md`), and which of several questions are unanswered.
         question_key: Of the input; the first of `question`, `input` and `query` that
             there is when missing. `create_retrieval_chain` uses `input`.
-        **given: `policy`, `llm`, `embeddings`, `audit` and `limits`, as
-            `HighlightArguments` says.
 
     Raises:
         PolicyError: The policy cannot be read.
     """
 
     _stage: ClassVar[Stage] = "highlight"
-    _takes: ClassVar[tuple[str, ...]] = (
-        "policy",
-        "llm",
-        "embeddings",
-        "audit",
-        "limits",
-    )
     _settings: Settings = PrivateAttr()
 
     highlighter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
@@ -100,20 +99,25 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
     def __init__(
         self,
+        policy: PolicySource | None = None,
+        llm: Model | None = None,
         *,
+        embeddings: Embeddings | None = None,
+        options: Options | None = None,
         highlighter: Highlighter | str | None = None,
         redacted: bool = False,
         return_sources: bool = False,
         question_key: str | None = None,
-        **given: Unpack[HighlightArguments],
     ) -> None:
-        given.setdefault("policy", {})
         super().__init__(
+            {} if policy is None else policy,
+            llm,
+            embeddings,
+            options=options,
             highlighter=highlighter,
             redacted=redacted,
             return_sources=return_sources,
             question_key=question_key,
-            **given,
         )
 
     def _derive(self) -> None:

@@ -13,13 +13,12 @@ from langchain_core.documents import Document
 
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.options import Audit, Judges
+from sdrag.options import Options
 from sdrag.policy import InjectionSection, PolicySource
-from sdrag.wrapper import build_engine
 
 __all__ = ["InjectionScanner"]
 
@@ -35,35 +34,17 @@ class InjectionScanner(IngestWrapper[Screened]):
         ```
 
     Args:
-        policy: Its section `injection` says what is done; its defaults hold without.
-        judges: A model under `injection` that gives pairs of a text and an empty one
-            the probability that the text gives orders.
-        audit: Called with every audit event.
-        limits: The bounds of the judge's calls.
+        policy: Its section `injection` says what becomes of a passage.
+        options: A judge under `injection`, sinks of audit events, and limits.
 
     Raises:
         PolicyError: The policy cannot be read.
     """
 
-    def __init__(
-        self,
-        *,
-        policy: PolicySource,
-        judges: Judges | None = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
-    ) -> None:
-        self._has_judge = (judges or {}).get("injection") is not None
-        super().__init__(
-            build_engine(
-                LANGCHAIN,
-                "scan",
-                policy=policy,
-                judges=judges,
-                audit=audit,
-                limits=limits,
-            )
-        )
+    def __init__(self, policy: PolicySource, options: Options | None = None) -> None:
+        engine = Engine(policy, options=options, stage="scan", framework=LANGCHAIN)
+        super().__init__(engine)
+        self._has_judge = "injection" in engine.options.judges
 
     def _steps(self, documents: Sequence[Document]) -> Steps[Screened]:
         section = self._engine.policy.injection or InjectionSection()

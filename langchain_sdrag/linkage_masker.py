@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -20,15 +21,14 @@ from langchain_sdrag.effects import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.linkage.extractor import Extractor
 from sdrag.linkage.fitting import Fitted, Update, check_masker, fit_steps, plan_of
-from sdrag.options import Audit
+from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage, is_unnamed
-from sdrag.wrapper import build_engine
 
 __all__ = ["LinkageMasker"]
 
@@ -53,8 +53,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         llm: For rewriting and for `ModelExtractor`.
         embeddings: Compares forms by meaning; MiniLM by default.
         key: For ids and pseudonyms that stay the same from run to run.
-        audit: Called with every audit event.
-        limits: The bounds of model calls.
+        options: A detector, sinks of audit events, and limits.
 
     Raises:
         UsageError: Neither a plan nor `whole_corpus` was given, or both; or what is to
@@ -63,37 +62,37 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
 
     def __init__(
         self,
-        *,
         policy: PolicySource,
+        llm: Model | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        options: Options | None = None,
         fitted: Fitted | None = None,
         whole_corpus: bool = False,
         detector: Detector | Extractor | None = None,
-        llm: Model | None = None,
-        embeddings: Embeddings | None = None,
         key: bytes | None = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
     ) -> None:
-        self._fitted, self._key = fitted, key
-        self._detector = detector or LocalDetector()
-        super().__init__(
-            build_engine(
-                LANGCHAIN,
-                "mask",
-                policy=policy,
-                llm=llm,
-                embeddings=embeddings,
-                audit=audit,
-                limits=limits,
-            )
+        options = options or Options()
+        if detector is not None:  # caches go by its name
+            options = replace(options, detector=cast("Any", detector))
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            options=options,
+            stage="mask",
+            framework=LANGCHAIN,
         )
         check_masker(
             fitted,
-            self._engine.policy.linkage,
+            engine.policy.linkage,
             key,
             whole_corpus=whole_corpus,
             has_model=llm is not None,
         )
+        super().__init__(engine)
+        self._fitted, self._key = fitted, key
+        self._detector: Any = options.detector or LocalDetector()
 
     def fit(self, documents: Sequence[Document]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""

@@ -56,7 +56,7 @@ def on_behalf(
 class OnBehalf:
     """Streams that work later, with the principal of the call."""
 
-    principal_resolver: PrincipalResolver | None
+    principal_resolver: Any
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any

@@ -16,15 +16,13 @@ from langchain_core.embeddings import Embeddings
 from langchain_sdrag.convert import documents_of, passages_of, with_id
 from langchain_sdrag.effects import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
-from sdrag.detectors import Detector
 from sdrag.disclosure.disclose import AudienceView, redacted_view
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.options import Audit
+from sdrag.engine import Engine
+from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Principal
-from sdrag.wrapper import build_engine
 
 __all__ = ["RedactedView"]
 
@@ -47,9 +45,7 @@ class RedactedView(IngestWrapper[AudienceView]):
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
             nobody has located is located when it is retrieved. A worker of Ray is given
             batches, so it needs the state of a binding that is complete.
-        detector: Finds mentions in addition to the local detector.
-        audit: Called with every audit event.
-        limits: The bounds of model calls.
+        options: A detector, sinks of audit events, and limits.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -57,29 +53,25 @@ class RedactedView(IngestWrapper[AudienceView]):
 
     def __init__(
         self,
-        *,
         policy: PolicySource,
-        audience: Principal | None = None,
         llm: Model | None = None,
+        *,
         embeddings: Embeddings | None = None,
-        detector: Detector | None = None,
         state: StateSource = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
+        options: Options | None = None,
+        audience: Principal | None = None,
     ) -> None:
-        self._audience = audience
-        engine = build_engine(
-            LANGCHAIN,
-            "view",
-            policy=policy,
-            llm=llm,
-            embeddings=embeddings,
-            detector=detector,
-            state=state,
-            audit=audit,
-            limits=limits,
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="view",
+            framework=LANGCHAIN,
         )
         super().__init__(engine)
+        self._audience = audience
 
     def _steps(self, documents: Sequence[Document]) -> Steps[AudienceView]:
         passages = passages_of(map(with_id, documents))

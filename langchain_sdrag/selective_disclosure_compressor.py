@@ -9,21 +9,26 @@ must see nothing, wrap the retriever instead.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 from langchain_core.callbacks import BaseCallbackManager, Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of, passages_of
+from langchain_sdrag.effects import Model
 from langchain_sdrag.principals import OnBehalf, on_behalf, principal_of
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
+from langchain_sdrag.wrapping import DisclosingWrapper
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
+from sdrag.options import Options
 from sdrag.pipeline import Disclosure, Request, disclose
+from sdrag.policy import PolicySource
+from sdrag.state import StateSource
 
 __all__ = ["SelectiveDisclosureCompressor"]
 
@@ -46,9 +51,11 @@ class SelectiveDisclosureCompressor(
         ```
 
     Args:
-        **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
-            `authorize`, `audit`, `limits` and `principal_resolver`, as
-            `DisclosureArguments` says.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
+        llm: Finds what the constraints mean; without one, the local engine does.
+        embeddings: Compares constraints with passages; the packaged MiniLM by default.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+        options: A detector, judges, sinks of audit events and the like.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -57,8 +64,16 @@ class SelectiveDisclosureCompressor(
 
     _stage: ClassVar[Stage] = "disclose"
 
-    def __init__(self, **given: Unpack[DisclosureArguments]) -> None:
-        super().__init__(**given)
+    def __init__(
+        self,
+        policy: PolicySource,
+        llm: Model | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
+    ) -> None:
+        super().__init__(policy, llm, embeddings, state, options)
 
     def compress_documents(
         self,

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_sdrag.agent_messages import (
@@ -29,15 +30,19 @@ from langchain_sdrag.agent_messages import (
     rebuild,
 )
 from langchain_sdrag.convert import documents_of, passages_of
+from langchain_sdrag.effects import Model
 from langchain_sdrag.redacting_tool import RedactingTool
-from langchain_sdrag.wrapping import LANGCHAIN, SetupArguments
+from langchain_sdrag.wrapping import LANGCHAIN
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, require_extra
+from sdrag.options import Options
 from sdrag.pipeline import Disclosure, Request, disclose
+from sdrag.policy import PolicySource
 from sdrag.principals import current_principal
+from sdrag.state import StateSource
 from sdrag.vocabulary import Confidential, Principal
-from sdrag.wrapper import ReloadableWrapper, build_engine
+from sdrag.wrapper import ReloadableWrapper
 
 with require_extra("agents", "SelectiveDisclosureMiddleware"):
     from langchain.agents.middleware import (
@@ -50,10 +55,8 @@ with require_extra("agents", "SelectiveDisclosureMiddleware"):
     from langgraph.runtime import Runtime
     from langgraph.types import Command
 
-__all__ = ["ContextResolver", "SelectiveDisclosureMiddleware"]
+__all__ = ["SelectiveDisclosureMiddleware"]
 
-ContextResolver = Callable[[Any], Principal | None]
-"""Takes the runtime context of the agent."""
 Answer = ToolMessage | Command[Any]
 
 
@@ -79,14 +82,17 @@ class SelectiveDisclosureMiddleware(
         ```
 
     Args:
+        policy: A path, a mapping, a list of sentences or a `Policy`.
+        llm: Finds what the constraints mean; without one, the local engine does.
+        embeddings: Compares constraints with passages; the packaged MiniLM by default.
+        state: As for the retriever. Its secret is the key of the marks on messages:
+            with a state in memory, a thread that another process continues is redacted
+            again.
+        options: A detector, judges, sinks of audit events and the like. Its
+            `principal_resolver` takes the runtime context of the agent; by default the
+            principal is there under `principal`, or is that of `acting_as`.
         tools: The names of the tools that retrieve; by default all are taken to.
         name: Tells two of these middlewares of one agent apart.
-        principal_resolver: Finds the principal in the runtime context; by default it
-            is there under `principal`, or is that of `acting_as`.
-        **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
-            `authorize`, `audit` and `limits`, as `SetupArguments` says. The secret of
-            the state is the key of the marks on messages: with a state in memory, a
-            thread that another process continues is redacted again.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -95,20 +101,31 @@ class SelectiveDisclosureMiddleware(
 
     def __init__(
         self,
+        policy: PolicySource,
+        llm: Model | None = None,
         *,
+        embeddings: Embeddings | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
         tools: Collection[str] | None = None,
         name: str | None = None,
-        principal_resolver: ContextResolver | None = None,
-        **given: Unpack[SetupArguments],
     ) -> None:
         super().__init__()
         if isinstance(tools, str):
             raise UsageError("`tools` is a collection of names, not one string.")
         self._names = None if tools is None else frozenset(tools)
         self._name = name or type(self).__name__
-        self._resolver = principal_resolver or _in_context
-        engine = build_engine(LANGCHAIN, "disclose", **given)
-        self._follow(engine, given["policy"])
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="disclose",
+            framework=LANGCHAIN,
+        )
+        self._resolver = engine.options.principal_resolver or _in_context
+        self._follow(engine, policy)
 
     @property
     def name(self) -> str:

@@ -9,27 +9,32 @@ which no hook after the host's retriever can promise.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
     CallbackManagerForRetrieverRun,
 )
 from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import Field
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of
+from langchain_sdrag.effects import Model
 from langchain_sdrag.principals import OnBehalf, on_behalf
 from langchain_sdrag.searching import FilteredRetriever, HostRetriever, searching
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
+from langchain_sdrag.wrapping import DisclosingWrapper
 from sdrag.engine import Stage
 from sdrag.errors import UsageError
+from sdrag.options import Options
 from sdrag.pipeline import Request, retrieve
+from sdrag.policy import PolicySource
 from sdrag.principals import current_principal
+from sdrag.state import StateSource
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -48,11 +53,13 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
     Args:
         base_retriever: A retriever, any runnable from a question to documents, or a
             `FilteredRetriever`, which knows the filter language of its store.
-        k: How many documents are wanted; the host's own number by default. Can be
-            given at call time too.
-        **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
-            `authorize`, `audit`, `limits` and `principal_resolver`, as
-            `DisclosureArguments` says.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
+        llm: Finds what the constraints mean; without one, the local engine does.
+        embeddings: Compares constraints with passages; the packaged MiniLM by default.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+        options: A detector, judges, sinks of audit events and the like.
+        k: How many documents are wanted; the application's own number by default. Can
+            be given at call time too.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -67,10 +74,14 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
 
     def __init__(
         self,
-        *,
         base_retriever: HostRetriever,
+        policy: PolicySource,
+        llm: Model | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
         k: int | None = None,
-        **given: Unpack[DisclosureArguments],
     ) -> None:
         if not isinstance(base_retriever, (Runnable, FilteredRetriever)):
             raise UsageError(
@@ -78,7 +89,15 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
                 f" {type(base_retriever).__name__}.",
                 hint="Pass a retriever, such as `store.as_retriever()`.",
             )
-        super().__init__(base_retriever=base_retriever, k=k, **given)
+        super().__init__(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            base_retriever=base_retriever,
+            k=k,
+        )
 
     def invoke(
         self, input: str, config: RunnableConfig | None = None, **kwargs: Any

@@ -11,41 +11,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Required, Self, TypedDict, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from langchain_sdrag.effects import Model, completing, embedding, model_name
-from langchain_sdrag.principals import PrincipalResolver
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.windows import context_window
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
 from sdrag.framework import Framework
-from sdrag.options import Audit, Judges
+from sdrag.options import Options
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
-from sdrag.wrapper import (
-    Arguments,
-    ReloadableWrapper,
-    Unpickled,
-    build_engine,
-    refuse_unknown,
-    replace_arguments,
-)
+from sdrag.wrapper import ReloadableWrapper, Unpickled
 
 __all__ = [
     "LANGCHAIN",
-    "AnswerArguments",
     "DisclosingWrapper",
-    "DisclosureArguments",
-    "HighlightArguments",
     "IngestWrapper",
-    "SetupArguments",
     "Wrapper",
 ]
 
@@ -59,63 +46,7 @@ LANGCHAIN = Framework(
 )
 
 
-class RunnableArguments(TypedDict, total=False):
-    """LangChain's own, where the class has them."""
-
-    name: str | None
-    tags: list[str] | None
-    metadata: dict[str, Any] | None
-
-
-class SetupArguments(Arguments, total=False):
-    """The arguments of wrappers that keep of documents what may be disclosed."""
-
-    llm: Model | None
-    """Finds what the constraints mean; without one, the local engine does."""
-    embeddings: Embeddings | None
-    """Compares constraints with documents; the packaged MiniLM by default."""
-
-
-class DisclosureArguments(SetupArguments, RunnableArguments, total=False):
-    """The arguments of wrappers that act on behalf of a principal."""
-
-    principal_resolver: PrincipalResolver | None
-    """Finds the principal in the config of a call."""
-
-
-class AnswerArguments(RunnableArguments, total=False):
-    """The arguments of a wrapper that checks answers."""
-
-    policy: Required[PolicySource]
-    """Each of its sections `grounding`, `citations`, `contradictions`, `monitoring` and
-    `staleness` is a check, and so are its constraints."""
-    llm: Model | None
-    """Judges, where a section says `method: llm`."""
-    judges: Judges | None
-    """Models that give pairs of premise and hypothesis a probability, under
-    `entailment` and `contradiction`, where a section says `method: nli`."""
-    state: StateSource
-    """That the documents were released with, or its path: the answer is searched for
-    what was withheld from them."""
-    audit: Audit
-    """As `Arguments` says."""
-    limits: Limits | None
-    """As `Arguments` says."""
-
-
-class HighlightArguments(RunnableArguments, total=False):
-    """The arguments of Highlight & Summarize."""
-
-    policy: PolicySource
-    """Its section `highlight` is read; by default the section's own defaults hold."""
-    llm: Model | None
-    """Highlights and summarizes; without one, both are done locally."""
-    embeddings: Embeddings | None
-    """Measures divergence; the packaged MiniLM by default."""
-    audit: Audit
-    """As `Arguments` says."""
-    limits: Limits | None
-    """As `Arguments` says."""
+_ARGUMENTS = frozenset({"policy", "llm", "embeddings", "state", "options"})
 
 
 class Wrapper(Unpickled, BaseModel):
@@ -126,17 +57,26 @@ class Wrapper(Unpickled, BaseModel):
     engine: Engine = Field(exclude=True, repr=False, frozen=True)
 
     _stage: ClassVar[Stage]
-    _takes: ClassVar[tuple[str, ...]] = (*SetupArguments.__annotations__,)
 
-    def __init__(self, **given: Any) -> None:
-        own = type(self)
-        fields = {name: given.pop(name) for name in own.model_fields if name in given}
-        if "engine" not in fields:
-            refuse_unknown(own.__name__, given, self._takes)
-            fields["engine"] = build_engine(LANGCHAIN, self._stage, **given)
-        elif given:  # an engine is whole: nobody would read them
-            refuse_unknown(own.__name__, given, fields)
-        super().__init__(**fields)
+    def __init__(
+        self,
+        policy: PolicySource,
+        llm: Model | None = None,
+        embeddings: Embeddings | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
+        **fields: Any,
+    ) -> None:
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage=self._stage,
+            framework=LANGCHAIN,
+        )
+        super().__init__(engine=engine, **fields)
         self._derive()
 
     def _derive(self) -> None:
@@ -148,6 +88,11 @@ class Wrapper(Unpickled, BaseModel):
         return self.engine.policy
 
     @property
+    def principal_resolver(self) -> Any:
+        """What finds the principal of a call, if the application passed it."""
+        return self.engine.options.principal_resolver
+
+    @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy says, under a key."""
         return self.engine.policy_hash
@@ -156,14 +101,10 @@ class Wrapper(Unpickled, BaseModel):
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> Self:
         """Copy; a copy with other arguments obeys these."""
-        fields, changed = dict(update or {}), {}
-        for name in self._takes:
-            if name in fields:
-                changed[name] = fields.pop(name)
-        if "policy" in changed:
-            changed["policy"] = Policy.read(changed["policy"])
+        fields = dict(update or {})
+        changed = {name: fields.pop(name) for name in _ARGUMENTS & fields.keys()}
         if changed:
-            fields["engine"] = replace_arguments(self._engine_now(), changed)
+            fields["engine"] = self._engine_now().replace(**changed)
         made = super().model_copy(update=fields, deep=deep)
         made._derive()  # noqa: SLF001 -- an object of this very class
         return made
@@ -196,22 +137,19 @@ class Wrapper(Unpickled, BaseModel):
 class DisclosingWrapper(ReloadableWrapper, Wrapper):
     """A wrapper that keeps of documents what may be disclosed."""
 
-    principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
-
     _made: Engine = PrivateAttr()
     _path: Path | None = PrivateAttr(default=None)
 
-    def __init__(self, **given: Any) -> None:
-        source = given.get("policy")
-        super().__init__(**given)
-        self._follow(self.engine, source)
+    def __init__(self, policy: PolicySource, *args: Any, **given: Any) -> None:
+        super().__init__(policy, *args, **given)
+        self._follow(self.engine, policy)
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> Self:
         """Copy; a copy with another policy does not look at the file of this one."""
         made, changed = super().model_copy(update=update, deep=deep), {*(update or {})}
-        if changed & {*self._takes}:
+        if changed & _ARGUMENTS:
             file = None if "policy" in changed else self._path
             made._follow(made.engine, file)  # noqa: SLF001 -- an object of this very class
         return made

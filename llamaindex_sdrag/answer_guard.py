@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Unpack
+from typing import Any
 
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
@@ -21,23 +21,27 @@ from llama_index.core.base.response.schema import (
     Response,
     StreamingResponse,
 )
-from llama_index.core.llms import MockLLM
+from llama_index.core.llms import LLM, MockLLM
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import passages_of
-from llamaindex_sdrag.principals import PrincipalResolver, principal_of
+from llamaindex_sdrag.principals import principal_of
 from llamaindex_sdrag.source_separation import NumberedNode, numbered, unnumbered
-from llamaindex_sdrag.wrapping import LLAMAINDEX, AnswerArguments
+from llamaindex_sdrag.wrapping import LLAMAINDEX
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import DECLINED, Guarded, draft_of, report_of
 from sdrag.guardrails.separation import cites_ids
+from sdrag.options import Options
 from sdrag.pipeline import check_answer
+from sdrag.policy import PolicySource
+from sdrag.state import StateSource
 from sdrag.vocabulary import EVIDENCE_KEY
-from sdrag.wrapper import Unpickled, build_engine, refuse_unknown
+from sdrag.wrapper import Unpickled
 
 __all__ = ["AnswerGuard"]
 
@@ -63,9 +67,12 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
 
     Args:
         synthesizer: What answers.
-        principal_resolver: Finds the principal of a call, as the retriever's does.
-        **given: `policy`, `llm`, `judges`, `state`, `audit` and `limits`, as
-            `AnswerArguments` says.
+        policy: Each of its sections `grounding`, `citations`, `contradictions`,
+            `monitoring` and `staleness` is a check, and so are its constraints.
+        llm: Judges, where a section says `method: llm`.
+        state: That the nodes were released with, or its path: the answer is searched
+            for what was withheld from them.
+        options: Judges, where a section says `method: nli`, and the like.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -75,15 +82,23 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
     def __init__(
         self,
         synthesizer: BaseSynthesizer,
+        policy: PolicySource,
+        llm: LLM | None = None,
         *,
-        principal_resolver: PrincipalResolver | None = None,
-        **given: Unpack[AnswerArguments],
+        state: StateSource = None,
+        options: Options | None = None,
     ) -> None:
-        refuse_unknown(type(self).__name__, given, AnswerArguments.__annotations__)
         super().__init__(llm=MockLLM(), empty_response=DECLINED)
         self._synthesizer = synthesizer
-        self._principal_resolver = principal_resolver
-        self._engine = build_engine(LLAMAINDEX, "answer", **given)
+        self._engine = Engine(
+            policy,
+            llm,
+            state=state,
+            options=options,
+            stage="answer",
+            framework=LLAMAINDEX,
+        )
+        self._principal_resolver = self._engine.options.principal_resolver
 
     def synthesize(
         self,

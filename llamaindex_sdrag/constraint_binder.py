@@ -30,16 +30,13 @@ from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.searching import searching
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.corpus_binder import CorpusBinder
-from sdrag.detectors import Detector
 from sdrag.disclosure import Ingested
-from sdrag.effects.runner import Limits
-from sdrag.engine import HostSearch
+from sdrag.engine import Engine, HostSearch
 from sdrag.errors import UsageError
-from sdrag.options import Audit
+from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper import build_engine
 
 __all__ = ["ConstraintBinder"]
 
@@ -59,12 +56,10 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
         state: Where it is kept, or its path; the retriever is given the same. In a
             worker of Ray it may not be left in memory.
         llm: Finds what the constraints mean, together with the local engine; then no
-            model is asked when the nodes are retrieved.
+            model is asked when the chunks are retrieved.
         embeddings: The model that the retriever is given; MiniLM by default.
-        detector: The detector that the retriever is given.
+        options: Those of the retriever: its detector, above all.
         show_progress: Shows a bar.
-        audit: Called with every audit event.
-        limits: The bounds of model calls.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -75,34 +70,35 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
 
     def __init__(
         self,
-        *,
         policy: PolicySource,
         state: StateSource,
         llm: LLM | None = None,
+        *,
         embeddings: BaseEmbedding | None = None,
-        detector: Detector | None = None,
+        options: Options | None = None,
         show_progress: bool = False,
-        audit: Audit = None,
-        limits: Limits | None = None,
     ) -> None:
-        given: dict[str, Any] = {
-            "llm": llm,
-            "embeddings": embeddings,
-            "detector": detector,
-            "audit": audit,
-            "limits": limits,
-        }
-        engine = build_engine(LLAMAINDEX, "bind", policy=policy, state=state, **given)
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="bind",
+            framework=LLAMAINDEX,
+        )
         name = engine.disclosure.state.name
         super().__init__(engine, f"{engine.identity}/{name}")
         self._shows_progress = show_progress
         if isinstance(state, (str, Path)) and isinstance(policy, (str, Path)):
             self._rebuilt = partial(
                 ConstraintBinder,
-                policy=str(policy),
-                state=str(state),
+                str(policy),
+                str(state),
+                llm,
+                embeddings=embeddings,
+                options=options,
                 show_progress=show_progress,
-                **given,
             )
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:

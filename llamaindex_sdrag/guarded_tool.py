@@ -17,9 +17,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any, Self, Unpack
+from typing import Any, Self
 from weakref import ref
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.tools import (
     AsyncBaseTool,
@@ -34,12 +36,14 @@ from llama_index.core.workflow import Context
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.tracing import hide_from_tracers
-from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
+from llamaindex_sdrag.wrapping import LLAMAINDEX
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import HostError, SdragError, UsageError, check_call
+from sdrag.options import Options
 from sdrag.pipeline import Disclosure, Request, disclose
-from sdrag.policy import Policy, metadata_of_any
+from sdrag.policy import Policy, PolicySource, metadata_of_any
+from sdrag.state import StateSource
 from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["NOTHING", "GuardedTool", "guard_tool"]
@@ -53,7 +57,15 @@ _HINT = (
 
 
 @check_call
-def guard_tool(tool: BaseTool, **given: Unpack[DisclosureArguments]) -> GuardedTool:
+def guard_tool(
+    tool: BaseTool,
+    policy: PolicySource,
+    llm: LLM | None = None,
+    *,
+    embeddings: BaseEmbedding | None = None,
+    state: StateSource = None,
+    options: Options | None = None,
+) -> GuardedTool:
     """
     Return a tool that answers with what the policy lets be disclosed.
 
@@ -62,7 +74,11 @@ def guard_tool(tool: BaseTool, **given: Unpack[DisclosureArguments]) -> GuardedT
 
     Args:
         tool: The application's own; it takes no context of a workflow.
-        **given: As for `SelectiveDisclosurePostprocessor`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
+        llm: Finds what the constraints mean; without one, the local engine does.
+        embeddings: Compares constraints with nodes; the packaged MiniLM by default.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+        options: A detector, judges, sinks of audit events and the like.
 
     Example:
         ```python
@@ -74,7 +90,6 @@ def guard_tool(tool: BaseTool, **given: Unpack[DisclosureArguments]) -> GuardedT
         PolicyError: The policy cannot be read.
         UsageError: What was given is no tool, or takes a context.
     """
-    engine, resolver = disclosing_engine("guard_tool", "disclose", given)
     if not isinstance(tool, BaseTool):
         raise UsageError(
             f"A {type(tool).__name__} is no LlamaIndex tool.",
@@ -86,8 +101,18 @@ def guard_tool(tool: BaseTool, **given: Unpack[DisclosureArguments]) -> GuardedT
             " writes there would not be redacted.",
             hint=_HINT,
         )
+    engine = Engine(
+        policy,
+        llm,
+        embeddings,
+        state,
+        options,
+        stage="disclose",
+        framework=LLAMAINDEX,
+    )
+    resolver = engine.options.principal_resolver
     guarded = GuardedTool(adapt_to_async_tool(tool), resolver)
-    guarded._follow(engine, given["policy"])  # noqa: SLF001 -- of this very module
+    guarded._follow(engine, policy)  # noqa: SLF001 -- of this very module
     return guarded
 
 

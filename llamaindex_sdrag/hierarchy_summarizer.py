@@ -32,12 +32,11 @@ from sdrag.disclosure.hierarchy import (
     Summary,
     add_summaries,
 )
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.options import Audit
+from sdrag.engine import Engine
+from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import State, StateSource, open_state
-from sdrag.wrapper import build_engine
 
 __all__ = ["HierarchySummarizer"]
 
@@ -67,8 +66,7 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
         embeddings: Finds what belongs together, and binds; MiniLM by default.
         settings: The depth of the tree, and how it is clustered.
         show_progress: Shows a bar.
-        audit: Called with every audit event; one says which summaries failed.
-        limits: The bounds of model calls.
+        options: Sinks of audit events, and limits.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -81,30 +79,28 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
 
     def __init__(
         self,
-        *,
         policy: PolicySource,
         state: StateSource,
         llm: LLM,
+        *,
         embeddings: BaseEmbedding | None = None,
+        options: Options | None = None,
         settings: HierarchySettings | None = None,
         show_progress: bool = False,
-        audit: Audit = None,
-        limits: Limits | None = None,
     ) -> None:
-        opened, settings = open_state(state), settings or HierarchySettings()
-        engine = build_engine(
-            LLAMAINDEX,
-            "summarize",
-            policy=policy,
-            state=opened,
-            llm=llm,
-            embeddings=embeddings,
-            audit=audit,
-            limits=limits,
+        state, settings = open_state(state), settings or HierarchySettings()
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="summarize",
+            framework=LLAMAINDEX,
         )
         # The ingestion cache goes by the fields.
-        super().__init__(engine, f"{engine.identity}/{opened.name}/{settings}")
-        self._state, self._settings = opened, settings
+        super().__init__(engine, f"{engine.identity}/{state.name}/{settings}")
+        self._state, self._settings = state, settings
         self._shows_progress = show_progress
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Hierarchy]:

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import (
     RESPONSE_TYPE,
     AsyncStreamingResponse,
@@ -32,7 +33,7 @@ from llama_index.core.instrumentation.events.synthesis import (
     SynthesizeEndEvent,
     SynthesizeStartEvent,
 )
-from llama_index.core.llms import ChatMessage, MessageRole, MockLLM
+from llama_index.core.llms import LLM, ChatMessage, MessageRole, MockLLM
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
@@ -40,10 +41,11 @@ from llama_index_instrumentation import get_dispatcher
 
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.tracing import hide_from_tracers
-from llamaindex_sdrag.wrapping import LLAMAINDEX, HighlightArguments
+from llamaindex_sdrag.wrapping import LLAMAINDEX
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import (
@@ -54,13 +56,13 @@ from sdrag.highlight.exchange import (
     Plan,
 )
 from sdrag.highlight.streaming import StreamHost, astream, stream
+from sdrag.options import Options
+from sdrag.policy import PolicySource
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight, Passage
 from sdrag.wrapper import (
     Unpickled,
     asealed_stream,
     asked_of,
-    build_engine,
-    refuse_unknown,
     sealed_stream,
     settings_of,
 )
@@ -84,12 +86,15 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         ```
 
     Args:
+        policy: Its section `highlight` is read; by default the section's own defaults
+            hold.
+        llm: Highlights and summarizes; without one, both are done locally.
+        embeddings: Measures divergence; the packaged MiniLM by default.
+        options: Sinks of audit events, and limits.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         redacted: The nodes went through disclosure control under this policy.
         streaming: Answer with a stream of the summarizer's answer.
-        **given: `policy`, `llm`, `embeddings`, `audit` and `limits`, as
-            `HighlightArguments` says.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -98,15 +103,23 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
     def __init__(
         self,
+        policy: PolicySource | None = None,
+        llm: LLM | None = None,
         *,
+        embeddings: BaseEmbedding | None = None,
+        options: Options | None = None,
         highlighter: Highlighter | str | None = None,
         redacted: bool = False,
         streaming: bool = False,
-        **given: Unpack[HighlightArguments],
     ) -> None:
-        refuse_unknown(type(self).__name__, given, HighlightArguments.__annotations__)
-        given.setdefault("policy", {})
-        self._engine = build_engine(LLAMAINDEX, "highlight", **given)
+        self._engine = Engine(
+            {} if policy is None else policy,
+            llm,
+            embeddings,
+            options=options,
+            stage="highlight",
+            framework=LLAMAINDEX,
+        )
         rules, self._model = self._engine.policy, self._engine.llm
         has_model = self._model is not None
         limits = self._engine.limits

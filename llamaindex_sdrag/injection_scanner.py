@@ -16,14 +16,13 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.node_templates import DEFAULT_TEMPLATES
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.options import Audit, Judges
+from sdrag.options import Options
 from sdrag.policy import InjectionSection, PolicySource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper import build_engine
 
 __all__ = ["InjectionScanner"]
 
@@ -41,11 +40,8 @@ class InjectionScanner(IngestWrapper[Screened]):
         ```
 
     Args:
-        policy: Its section `injection` says what is done; its defaults hold without.
-        judges: A model under `injection` that gives pairs of a text and an empty one
-            the probability that the text gives orders.
-        audit: Called with every audit event.
-        limits: The bounds of the judge's calls.
+        policy: Its section `injection` says what becomes of a passage.
+        options: A judge under `injection`, sinks of audit events, and limits.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -53,24 +49,10 @@ class InjectionScanner(IngestWrapper[Screened]):
 
     _has_judge: bool = PrivateAttr()
 
-    def __init__(
-        self,
-        *,
-        policy: PolicySource,
-        judges: Judges | None = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
-    ) -> None:
-        engine = build_engine(
-            LLAMAINDEX,
-            "scan",
-            policy=policy,
-            judges=judges,
-            audit=audit,
-            limits=limits,
-        )
+    def __init__(self, policy: PolicySource, options: Options | None = None) -> None:
+        engine = Engine(policy, options=options, stage="scan", framework=LLAMAINDEX)
         super().__init__(engine, engine.identity)
-        self._has_judge = (judges or {}).get("injection") is not None
+        self._has_judge = "injection" in engine.options.judges
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Screened]:
         section = self._engine.policy.injection or InjectionSection()

@@ -9,6 +9,8 @@ what it is given is the whole. A shard is never taken for the corpus silently.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
@@ -19,14 +21,13 @@ from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine
 from sdrag.linkage.extractor import Extractor
 from sdrag.linkage.fitting import Fitted, Update, check_masker, fit_steps, plan_of
-from sdrag.options import Audit
+from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper import build_engine
 
 __all__ = ["LinkageMasker"]
 
@@ -51,8 +52,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         llm: For rewriting and for `ModelExtractor`.
         embeddings: Compares forms by meaning; MiniLM by default.
         key: For ids and pseudonyms that stay the same from run to run.
-        audit: Called with every audit event.
-        limits: The bounds of model calls.
+        options: A detector, sinks of audit events, and limits.
 
     Raises:
         UsageError: Neither a plan nor `whole_corpus` was given, or both; or what is to
@@ -60,31 +60,31 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     """
 
     _fitted: Fitted | None = PrivateAttr()
-    _detector: Detector | Extractor = PrivateAttr()
+    _detector: Any = PrivateAttr()
     _key: bytes | None = PrivateAttr()
 
     def __init__(
         self,
-        *,
         policy: PolicySource,
+        llm: LLM | None = None,
+        *,
+        embeddings: BaseEmbedding | None = None,
+        options: Options | None = None,
         fitted: Fitted | None = None,
         whole_corpus: bool = False,
         detector: Detector | Extractor | None = None,
-        llm: LLM | None = None,
-        embeddings: BaseEmbedding | None = None,
         key: bytes | None = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
     ) -> None:
-        engine = build_engine(
-            LLAMAINDEX,
-            "mask",
-            policy=policy,
-            llm=llm,
-            embeddings=embeddings,
-            detector=detector,
-            audit=audit,
-            limits=limits,
+        options = options or Options()
+        if detector is not None:  # caches go by its name
+            options = replace(options, detector=cast("Any", detector))
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            options=options,
+            stage="mask",
+            framework=LLAMAINDEX,
         )
         check_masker(
             fitted,
@@ -97,7 +97,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         plan = "whole" if fitted is None else f"plan-{fitted.masked.masker.name}"
         super().__init__(engine, f"{engine.identity}/{plan}")
         self._fitted, self._key = fitted, key
-        self._detector = detector or LocalDetector()
+        self._detector = options.detector or LocalDetector()
 
     def fit(self, nodes: Sequence[BaseNode]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""

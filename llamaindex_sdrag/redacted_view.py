@@ -24,20 +24,18 @@ from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
-from sdrag.detectors import Detector
 from sdrag.disclosure.disclose import (
     DOCUMENT_KEY,
     AudienceView,
     control_keys,
     redacted_view,
 )
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.options import Audit
+from sdrag.engine import Engine
+from sdrag.options import Options
 from sdrag.policy import PolicySource, binds
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
-from sdrag.wrapper import build_engine
 
 __all__ = ["RedactedView"]
 
@@ -60,9 +58,7 @@ class RedactedView(IngestWrapper[AudienceView]):
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
             nobody has located is located when it is retrieved. A worker of Ray is given
             batches, so it needs the state of a binding that is complete.
-        detector: Finds mentions in addition to the local detector.
-        audit: Called with every audit event.
-        limits: The bounds of model calls.
+        options: A detector, sinks of audit events, and limits.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -72,26 +68,22 @@ class RedactedView(IngestWrapper[AudienceView]):
 
     def __init__(
         self,
-        *,
         policy: PolicySource,
-        audience: Principal | None = None,
         llm: LLM | None = None,
+        *,
         embeddings: BaseEmbedding | None = None,
-        detector: Detector | None = None,
         state: StateSource = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
+        options: Options | None = None,
+        audience: Principal | None = None,
     ) -> None:
-        engine = build_engine(
-            LLAMAINDEX,
-            "view",
-            policy=policy,
-            llm=llm,
-            embeddings=embeddings,
-            detector=detector,
-            state=state,
-            audit=audit,
-            limits=limits,
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="view",
+            framework=LLAMAINDEX,
         )
         # For the ingestion cache, an audience is what binds it.
         binding = [rule.id for rule in engine.policy.rules if binds(rule, audience)]

@@ -11,9 +11,10 @@ text back. For those to be of use they stand before this one.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
-from llama_index.core.callbacks import CallbackManager
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
@@ -22,10 +23,13 @@ from pydantic import PrivateAttr, computed_field
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
-from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
+from llamaindex_sdrag.wrapping import LLAMAINDEX
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
+from sdrag.options import Options
 from sdrag.pipeline import Disclosure, Request, disclose
+from sdrag.policy import PolicySource
+from sdrag.state import StateSource
 from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["SelectiveDisclosurePostprocessor"]
@@ -43,10 +47,11 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         ```
 
     Args:
-        callback_manager: LlamaIndex's.
-        **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
-            `authorize`, `audit`, `limits` and `principal_resolver`, as
-            `DisclosureArguments` says.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
+        llm: Finds what the constraints mean; without one, the local engine does.
+        embeddings: Compares constraints with nodes; the packaged MiniLM by default.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+        options: A detector, judges, sinks of audit events and the like.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -61,17 +66,26 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
 
     def __init__(
         self,
+        policy: PolicySource,
+        llm: LLM | None = None,
         *,
-        callback_manager: CallbackManager | None = None,
-        **given: Unpack[DisclosureArguments],
+        embeddings: BaseEmbedding | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
     ) -> None:
-        engine, resolver = disclosing_engine(type(self).__name__, "disclose", given)
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="disclose",
+            framework=LLAMAINDEX,
+        )
         fields: dict[str, Any] = {"engine_id": engine.identity}
-        if callback_manager is not None:
-            fields["callback_manager"] = callback_manager
         super().__init__(**fields)
-        self._principal_resolver = resolver
-        self._follow(engine, given["policy"])
+        self._principal_resolver = engine.options.principal_resolver
+        self._follow(engine, policy)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -9,10 +9,9 @@ which no postprocessor can promise.
 
 from __future__ import annotations
 
-from typing import Unpack
-
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.callbacks import CallbackManager
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_sdrag.auditing import announce
@@ -24,9 +23,13 @@ from llamaindex_sdrag.searching import (
     forgotten_on_error,
     searching,
 )
-from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
+from llamaindex_sdrag.wrapping import LLAMAINDEX
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
+from sdrag.options import Options
 from sdrag.pipeline import Request, retrieve
+from sdrag.policy import PolicySource
+from sdrag.state import StateSource
 from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["SelectiveDisclosureRetriever"]
@@ -43,17 +46,15 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         )
         ```
 
-    What the host calls on the wrapped retriever to add, change or delete documents is
-    passed on to it, and so are its plain settings; nothing that could retrieve is.
-
     Args:
         base_retriever: The host's own, or a `FilteredRetriever`, which holds to access
             filters.
-        k: How many nodes are wanted; the host's own number by default.
-        callback_manager: LlamaIndex's.
-        **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
-            `authorize`, `audit`, `limits` and `principal_resolver`, as
-            `DisclosureArguments` says.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
+        llm: Finds what the constraints mean; without one, the local engine does.
+        embeddings: Compares constraints with nodes; the packaged MiniLM by default.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+        options: A detector, judges, sinks of audit events and the like.
+        k: How many nodes are wanted; the application's own number by default.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -63,11 +64,14 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
 
     def __init__(
         self,
-        *,
         base_retriever: HostRetriever,
+        policy: PolicySource,
+        llm: LLM | None = None,
+        *,
+        embeddings: BaseEmbedding | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
         k: int | None = None,
-        callback_manager: CallbackManager | None = None,
-        **given: Unpack[DisclosureArguments],
     ) -> None:
         if k is not None and k < 1:
             raise UsageError(f"`k` must be at least 1, got {k}.")
@@ -77,12 +81,20 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
                 f" {type(base_retriever).__name__}.",
                 hint="Pass a retriever, such as `index.as_retriever()`.",
             )
-        super().__init__(callback_manager=callback_manager)
+        super().__init__()
         self._base_retriever = base_retriever
         self._k = k
-        name = type(self).__name__
-        engine, self._principal_resolver = disclosing_engine(name, "retrieve", given)
-        self._follow(engine, given["policy"])
+        engine = Engine(
+            policy,
+            llm,
+            embeddings,
+            state,
+            options,
+            stage="retrieve",
+            framework=LLAMAINDEX,
+        )
+        self._principal_resolver = engine.options.principal_resolver
+        self._follow(engine, policy)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         engine, seen = self.in_force(), list[NodeWithScore]()

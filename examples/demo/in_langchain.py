@@ -20,6 +20,7 @@ from examples.demo.collection import Collection
 from examples.demo.run import TEMPLATE, Advance, Ask, hijacked
 from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
+from sdrag import Options
 from sdrag.privacy.audit import AuditSink
 from sdrag.vocabulary import Passage
 
@@ -75,7 +76,7 @@ def applications(
         policy=collection.policy,
         llm=llm,
         state=state,
-        audit=audit,
+        options=Options(audit=audit),
     )
     model = llm or VerbatimChatModel()
     return _chain(plain, model), _chain(wrapped, model)

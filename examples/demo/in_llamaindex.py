@@ -24,6 +24,7 @@ from examples.demo.collection import Collection
 from examples.demo.run import TEMPLATE, Advance, Ask, hijacked
 from llamaindex_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from llamaindex_sdrag.local_embeddings import LocalEmbeddings
+from sdrag import Options
 from sdrag.privacy.audit import AuditSink
 from sdrag.vocabulary import Passage
 
@@ -86,7 +87,7 @@ def applications(
         base_retriever=plain,
         policy=collection.policy,
         state=state,
-        audit=audit,
+        options=Options(audit=audit),
     )
     return _engine(plain), _engine(wrapped)
 

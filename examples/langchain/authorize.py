@@ -7,7 +7,7 @@ import httpx
 from collection import POLICY, QUESTION, format_docs, store
 
 from langchain_sdrag import SelectiveDisclosureRetriever
-from sdrag import Passage, Principal, acting_as
+from sdrag import Options, Passage, Principal, acting_as
 
 SERVER = os.environ["FGA_URL"]
 STORE = os.environ["FGA_STORE_ID"]
@@ -27,7 +27,9 @@ def authorize(principal: Principal, passages: Sequence[Passage]) -> list[bool]:
 
 
 retriever = SelectiveDisclosureRetriever(
-    base_retriever=store().as_retriever(), policy=POLICY, authorize=authorize
+    base_retriever=store().as_retriever(),
+    policy=POLICY,
+    options=Options(authorize=authorize),
 )
 with acting_as(Principal("clerk-7")):
     found = retriever.invoke(QUESTION)

@@ -12,6 +12,7 @@ from presidio_analyzer import (
 from presidio_analyzer.nlp_engine import SpacyNlpEngine
 
 from langchain_sdrag import SelectiveDisclosureRetriever
+from sdrag import Options
 from sdrag.detectors.models import PresidioDetector
 
 # The host's own engine. This one has no language model, so nothing is downloaded.
@@ -28,7 +29,7 @@ notes = [Document("The crates went to quay kestrel pier.", id="note")]
 retriever = SelectiveDisclosureRetriever(
     base_retriever=RunnableLambda(lambda _: notes),
     policy={"constraints": ["Remove all codes"]},
-    detector=PresidioDetector(analyzer, types={"BERTH": "CODE"}),
+    options=Options(detector=PresidioDetector(analyzer, types={"BERTH": "CODE"})),
 )
 
 print(retriever.invoke("Where did the crates go?")[0].page_content)

@@ -11,6 +11,7 @@ from presidio_analyzer import (
 from presidio_analyzer.nlp_engine import SpacyNlpEngine
 
 from llamaindex_sdrag import SelectiveDisclosurePostprocessor
+from sdrag import Options
 from sdrag.detectors.models import PresidioDetector
 
 # The host's own engine. This one has no language model, so nothing is downloaded.
@@ -25,7 +26,7 @@ analyzer = AnalyzerEngine(
 
 postprocessor = SelectiveDisclosurePostprocessor(
     policy={"constraints": ["Remove all codes"]},
-    detector=PresidioDetector(analyzer, types={"BERTH": "CODE"}),
+    options=Options(detector=PresidioDetector(analyzer, types={"BERTH": "CODE"})),
 )
 notes = [TextNode(text="The crates went to quay kestrel pier.", id_="note")]
 released = postprocessor.postprocess_nodes(

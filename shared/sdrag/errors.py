@@ -285,11 +285,13 @@ def _wrong_call(
     if positional > sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in values):
         shown = ", ".join(f"{key}=..." for key in needed or ["policy"])
         return UsageError(
-            f"{name} takes arguments by name only.", hint=f"Write {name}({shown})."
+            f"{name} takes fewer arguments by position.",
+            hint=f"Name them: {name}({shown}).",
         )
     unknown = [key for key in given if key not in known]
+    by_position = known[: positional - ("self" in parameters)]
     for missing in needed:
-        if missing not in given:
+        if missing not in given and missing not in by_position:
             meant = [key for key in unknown if _nearest(key, [missing])]
             hint = f"Did you mean it by `{meant[0]}`?" if meant else ""
             return UsageError(f"{name} needs the argument `{missing}`.", hint=hint)

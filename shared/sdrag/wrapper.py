@@ -1,131 +1,42 @@
 """
 What every wrapper of either framework shares: its arguments, its reload, no pickles.
 
-Wrappers take the arguments of `Arguments` by keyword and make an `Engine` of them. A
-request takes one engine at its start, so a policy that is read again holds for the
-requests that begin afterwards.
+A wrapper makes an `Engine` of its arguments. A request takes one engine at its start,
+so a policy that is read again holds for the requests that begin afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterator
-from dataclasses import fields, replace
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, Required, TypedDict, TypeVar
+from typing import Any, TypeVar
 
-from sdrag.detectors import Detector
 from sdrag.effects.prompts import Label
 from sdrag.effects.runner import Limits
-from sdrag.engine import Engine, Stage, without_text
+from sdrag.engine import Engine, without_text
 from sdrag.errors import (
     SdragError,
     UsageError,
     check_call,
     cut_off,
-    unknown_argument,
 )
-from sdrag.framework import Framework
 from sdrag.guardrails.notices import sources
 from sdrag.highlight.exchange import Asked, Highlighter, Settings
 from sdrag.highlight.highlighters import highlighter_named
-from sdrag.options import Audit, Authorizer, Judges, Options
 from sdrag.policy import Policy, PolicySource
 from sdrag.requirements import check_local_highlighter
-from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
 
 __all__ = [
-    "Arguments",
     "ReloadableWrapper",
     "Unpickled",
     "asealed_stream",
     "asked_of",
-    "build_engine",
-    "refuse_unknown",
-    "replace_arguments",
     "sealed_stream",
     "settings_of",
 ]
 
 T = TypeVar("T")
-_OPTIONS = frozenset(item.name for item in fields(Options))
-
-
-class Arguments(TypedDict, total=False):
-    """What every wrapper takes that keeps of passages what may be disclosed."""
-
-    policy: Required[PolicySource]
-    """A path, a mapping, a list of sentences or a `Policy`."""
-    detector: Detector | None
-    """Finds mentions in addition to the local detector, such as Presidio or GLiNER."""
-    state: StateSource
-    """What a `ConstraintBinder` wrote, or its path; in memory by default. A passage
-    that was not located before is located when it is retrieved."""
-    judges: Judges | None
-    """Models that judge pairs of texts, by the name of what they judge: `relevance`,
-    `injection`, `entailment` and `contradiction`. The policy says which are needed."""
-    authorize: Authorizer | None
-    """Takes a principal and passages, and returns for each whether it may be seen."""
-    audit: Audit
-    """Called with every audit event: one sink or several; by default the logger
-    `sdrag.audit`."""
-    limits: Limits | None
-    """The bounds of model calls and of local work; by default the policy's."""
-
-
-def refuse_unknown(
-    wrapper: str, given: Collection[str], known: Collection[str]
-) -> None:
-    """
-    Refuse arguments that nobody reads: one that is misspelt would protect nothing.
-
-    Args:
-        wrapper: The name of the class.
-        given: The names of the arguments.
-        known: The names that the class takes.
-
-    Raises:
-        UsageError: One of them is not known.
-    """
-    for name in sorted(set(given) - set(known)):
-        raise unknown_argument(wrapper, name, known)
-
-
-def build_engine(
-    framework: Framework,
-    stage: Stage,
-    *,
-    policy: PolicySource | None = None,
-    **given: Any,
-) -> Engine:
-    """
-    Make an engine of the arguments of a wrapper.
-
-    Args:
-        framework: How its models are asked.
-        stage: What the wrapper does.
-        policy: A path, a mapping, a list or a `Policy`.
-        given: The other arguments of an engine, and those of `Options`.
-
-    Raises:
-        PolicyError: The policy cannot be read.
-        UsageError: There is none.
-    """
-    if policy is None:
-        raise UsageError(
-            "A wrapper needs a `policy`.",
-            hint="Pass a path, a mapping or a list of sentences.",
-        )
-    values = {name: given.pop(name) for name in _OPTIONS & {*given}}
-    options = Options(**{name: v for name, v in values.items() if v is not None})
-    return Engine(policy, **given, options=options, stage=stage, framework=framework)
-
-
-def replace_arguments(engine: Engine, given: dict[str, Any]) -> Engine:
-    """Make an engine of other arguments of a wrapper; those not named stay."""
-    options = {name: value for name, value in given.items() if name in _OPTIONS}
-    others = {name: value for name, value in given.items() if name not in _OPTIONS}
-    return engine.replace(options=replace(engine.options, **options), **others)
 
 
 class Unpickled:

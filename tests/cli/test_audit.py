@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag import AuditEvent, AuditLog, Decision, Passage, UsageError
+from sdrag import AuditEvent, AuditLog, Decision, Options, Passage, UsageError
 from sdrag.cli import main
 from sdrag.privacy.audit_log import event_schema, read_log
 from tests.support.faces import Documents, Nodes, Scenario
@@ -44,13 +44,17 @@ EVENT = AuditEvent(
 
 def of_langchain(log: AuditLog) -> None:
     langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Documents(scenario=SCENARIO), policy=SCENARIO.policy, audit=log
+        base_retriever=Documents(scenario=SCENARIO),
+        policy=SCENARIO.policy,
+        options=Options(audit=log),
     ).invoke("What was seen?")
 
 
 def of_llamaindex(log: AuditLog) -> None:
     llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Nodes(SCENARIO), policy=SCENARIO.policy, audit=log
+        base_retriever=Nodes(SCENARIO),
+        policy=SCENARIO.policy,
+        options=Options(audit=log),
     ).retrieve("What was seen?")
 
 

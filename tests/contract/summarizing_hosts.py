@@ -34,6 +34,7 @@ from ..support.doubles import (
     LlamaIndexModel,
     LlamaIndexToyEmbedding,
 )
+from ..support.wrappers import build
 
 SECRET = "Karlsson"
 NEAREST = f"Remove the names of witnesses such as Anna {SECRET}."
@@ -184,7 +185,8 @@ STORES = pytest.mark.parametrize(
 
 
 def summarizer(host, sidecar, *, reply=summarize, **options):
-    return host.package.HierarchySummarizer(
+    return build(
+        host.package.HierarchySummarizer,
         policy=POLICY,
         state=sidecar,
         llm=host.model(reply),

@@ -27,6 +27,7 @@ from ..support.faces import (
     of_nodes,
 )
 from ..support.scripted import canary
+from ..support.wrappers import build
 
 DOSES = {"id": "doses", "text": "Hide exact doses", "unless": {"roles": ["physician"]}}
 DATES = {"id": "dates", "text": "Hide exact dates", "unless": {"level": [2]}}
@@ -72,7 +73,8 @@ def by_llamaindex(scenario, **shared):
 
 
 def by_compressor(scenario, **shared):
-    hook = langchain_sdrag.SelectiveDisclosureCompressor(
+    hook = build(
+        langchain_sdrag.SelectiveDisclosureCompressor,
         policy=scenario.policy,
         llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
         **shared,
@@ -82,7 +84,8 @@ def by_compressor(scenario, **shared):
 
 
 def by_postprocessor(scenario, **shared):
-    hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(
+    hook = build(
+        llamaindex_sdrag.SelectiveDisclosurePostprocessor,
         policy=scenario.policy,
         llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
         **shared,

@@ -11,11 +11,13 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
+from sdrag import Options
 from sdrag.detectors.models import GlinerDetector, PresidioDetector
 from sdrag.effects.steps import try_each
 from sdrag.vocabulary import Mention, Passage, Span
 
 from ..support.faces import Documents, Nodes, Scenario
+from ..support.wrappers import build
 
 CALL = "blue bell"
 TEXT = f"Ring the {CALL}, or mail ann.lee@corp.example."
@@ -76,37 +78,47 @@ DETECTORS = [Knows(CALL), PresidioDetector(Analyzer()), GlinerDetector(Gliner())
 
 
 def langchain_retriever(**given):
-    wrapper = langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Documents(scenario=SCENARIO), policy=POLICY, **given
+    wrapper = build(
+        langchain_sdrag.SelectiveDisclosureRetriever,
+        base_retriever=Documents(scenario=SCENARIO),
+        policy=POLICY,
+        **given,
     )
     return wrapper.invoke("q")[0].page_content
 
 
 def langchain_compressor(**given):
-    wrapper = langchain_sdrag.SelectiveDisclosureCompressor(policy=POLICY, **given)
+    wrapper = build(
+        langchain_sdrag.SelectiveDisclosureCompressor, policy=POLICY, **given
+    )
     return wrapper.compress_documents([Document(TEXT, id="p")], "q")[0].page_content
 
 
 def langchain_view(**given):
-    wrapper = langchain_sdrag.RedactedView(policy=POLICY, **given)
+    wrapper = build(langchain_sdrag.RedactedView, policy=POLICY, **given)
     return wrapper.transform_documents([Document(TEXT, id="p")])[0].page_content
 
 
 def llamaindex_retriever(**given):
-    wrapper = llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Nodes(SCENARIO), policy=POLICY, **given
+    wrapper = build(
+        llamaindex_sdrag.SelectiveDisclosureRetriever,
+        base_retriever=Nodes(SCENARIO),
+        policy=POLICY,
+        **given,
     )
     return wrapper.retrieve("q")[0].node.get_content()
 
 
 def llamaindex_postprocessor(**given):
-    wrapper = llamaindex_sdrag.SelectiveDisclosurePostprocessor(policy=POLICY, **given)
+    wrapper = build(
+        llamaindex_sdrag.SelectiveDisclosurePostprocessor, policy=POLICY, **given
+    )
     node = NodeWithScore(node=TextNode(text=TEXT, id_="p"))
     return wrapper.postprocess_nodes([node], query_str="q")[0].node.get_content()
 
 
 def llamaindex_view(**given):
-    wrapper = llamaindex_sdrag.RedactedView(policy=POLICY, **given)
+    wrapper = build(llamaindex_sdrag.RedactedView, policy=POLICY, **given)
     return wrapper([TextNode(text=TEXT, id_="p")])[0].get_content()
 
 
@@ -136,7 +148,9 @@ def test_what_either_detector_finds_is_withheld(wrapper, detector):
 def test_what_a_binder_found_holds_for_a_retriever_without_it(package, tmp_path):
     """Readers unite what all detectors found: another detector takes nothing away."""
     state = tmp_path / "sdrag.sqlite"
-    binder = package.ConstraintBinder(policy=POLICY, state=state, detector=Knows(CALL))
+    binder = package.ConstraintBinder(
+        policy=POLICY, state=state, options=Options(detector=Knows(CALL))
+    )
     if package is langchain_sdrag:
         chunk = Document(TEXT, id="p", metadata={"document_id": "d"})
         binder.transform_documents([chunk])
@@ -162,7 +176,7 @@ def test_another_setting_of_a_detector_is_another_engine():
     views, maskers = [], []
     for name in ("secret bell", "other bell"):
         given = {"policy": {}, "detector": Knows(name)}
-        views.append(llamaindex_sdrag.RedactedView(**given).engine_id)
+        views.append(build(llamaindex_sdrag.RedactedView, **given).engine_id)
         masker = llamaindex_sdrag.LinkageMasker(whole_corpus=True, **given)
         maskers.append(masker.engine_id)
 

@@ -13,6 +13,8 @@ from sdrag.errors import PolicyError
 from sdrag.policy import Policy
 from sdrag.state import open_state
 
+from ..support.wrappers import build
+
 RAW = "The witness Anna Karlsson saw it."
 RULES = {"constraints": ["Remove the names of witnesses"]}
 SAID = "Anna Karlsson saw it."
@@ -25,22 +27,22 @@ def policy(key):
 def in_langchain(key):
     """Return the metadata that leaves, and what the guard finds out of an answer."""
     shared = {"policy": policy(key), "state": open_state()}
-    hook = langchain_sdrag.SelectiveDisclosureCompressor(**shared)
+    hook = build(langchain_sdrag.SelectiveDisclosureCompressor, **shared)
     found = hook.invoke([Document(RAW, id="1", metadata={"page": 3})])
-    guard = langchain_sdrag.AnswerGuard(**shared, return_report=True)
+    guard = build(langchain_sdrag.AnswerGuard, **shared, return_report=True)
     told = guard.invoke({"question": "Who?", "context": found, "answer": SAID})
     return found[0].metadata, told["answer"], told["reasons"]
 
 
 def in_llamaindex(key):
     shared = {"policy": policy(key), "state": open_state()}
-    hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(**shared)
+    hook = build(llamaindex_sdrag.SelectiveDisclosurePostprocessor, **shared)
     node = TextNode(id_="1", text=RAW, metadata={"page": 3})
     (found,) = hook.postprocess_nodes([NodeWithScore(node=node)], query_str="Who?")
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
         printed = found.node.get_content(mode)
         assert printed == "page: 3\n\nThe witness [person] saw it."
-    guard = llamaindex_sdrag.AnswerGuard(_Says(), **shared)
+    guard = build(llamaindex_sdrag.AnswerGuard, _Says(), **shared)
     response = guard.synthesize("Who?", [found])
     return found.node.metadata, response.response, response.metadata["sdrag"]["reasons"]
 

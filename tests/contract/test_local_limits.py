@@ -25,6 +25,7 @@ from ..support.faces import (
     llamaindex_retriever,
     nodes,
 )
+from ..support.wrappers import build
 
 POLICY = {"constraints": ["Remove names of witnesses"]}
 BEGINNING = "Hanging"
@@ -137,10 +138,10 @@ def test_a_binder_reads_without_limits(framework, tmp_path):
     state = str(tmp_path / "state.db")
     held = scenario(SLOW, characters=10)
     if framework == "langchain":
-        binder = LangChainBinder(policy=POLICY, state=state, limits=held.limits)
+        binder = build(LangChainBinder, policy=POLICY, state=state, limits=held.limits)
         binder.transform_documents(documents(held))
     else:
-        LlamaIndexBinder(policy=POLICY, state=state, limits=held.limits)(
+        build(LlamaIndexBinder, policy=POLICY, state=state, limits=held.limits)(
             [one.node for one in nodes(held)]
         )
 

@@ -28,6 +28,7 @@ from ..support.faces import (
     of_documents,
     of_nodes,
 )
+from ..support.wrappers import build
 
 ARTICLES = load_articles()
 QUESTIONS = ["What?", "Who was it?", "When was that?", "Where?", "Why?", "Tell me all."]
@@ -56,12 +57,14 @@ class LangChainHost:
     """An application over LangChain."""
 
     def bind(self, chunks, **shared):
-        binder = langchain_sdrag.ConstraintBinder(**shared)
+        binder = build(langchain_sdrag.ConstraintBinder, **shared)
         return binder.bind_documents(documents(Scenario("corpus", chunks)))
 
     def ask(self, asked: Asked, **shared) -> dict[str, Seen]:
-        retriever = langchain_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=DocumentsAsked(scenario=scenarios(asked)), **shared
+        retriever = build(
+            langchain_sdrag.SelectiveDisclosureRetriever,
+            base_retriever=DocumentsAsked(scenario=scenarios(asked)),
+            **shared,
         )
         return {one: of_documents(retriever.invoke(one)) for one in asked}
 
@@ -70,13 +73,15 @@ class LlamaIndexHost:
     """An application over LlamaIndex, which is asked in the opposite order."""
 
     def bind(self, chunks, **shared):
-        binder = llamaindex_sdrag.ConstraintBinder(**shared)
+        binder = build(llamaindex_sdrag.ConstraintBinder, **shared)
         found = nodes(Scenario("corpus", chunks))
         return binder.bind_documents(one.node for one in found)
 
     def ask(self, asked: Asked, **shared) -> dict[str, Seen]:
-        retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=NodesAsked(scenarios(asked)), **shared
+        retriever = build(
+            llamaindex_sdrag.SelectiveDisclosureRetriever,
+            base_retriever=NodesAsked(scenarios(asked)),
+            **shared,
         )
         return {one: of_nodes(retriever.retrieve(one)) for one in reversed(asked)}
 

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag import OpenTelemetrySink, Passage, Principal
+from sdrag import OpenTelemetrySink, Options, Passage, Principal
 from tests.support.faces import Documents, Nodes, Scenario
 
 from ..support.scripted import canary
@@ -69,7 +69,9 @@ class Telemetry:
 
 def of_langchain(scenario: Scenario, sink: OpenTelemetrySink) -> None:
     retriever = langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Documents(scenario=scenario), policy=scenario.policy, audit=sink
+        base_retriever=Documents(scenario=scenario),
+        policy=scenario.policy,
+        options=Options(audit=sink),
     )
     with scenario.acting():
         retriever.invoke(QUESTION)
@@ -77,7 +79,9 @@ def of_langchain(scenario: Scenario, sink: OpenTelemetrySink) -> None:
 
 def of_langchain_async(scenario: Scenario, sink: OpenTelemetrySink) -> None:
     retriever = langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Documents(scenario=scenario), policy=scenario.policy, audit=sink
+        base_retriever=Documents(scenario=scenario),
+        policy=scenario.policy,
+        options=Options(audit=sink),
     )
     with scenario.acting():
         asyncio.run(retriever.ainvoke(QUESTION))
@@ -85,7 +89,9 @@ def of_langchain_async(scenario: Scenario, sink: OpenTelemetrySink) -> None:
 
 def of_llamaindex(scenario: Scenario, sink: OpenTelemetrySink) -> None:
     retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Nodes(scenario), policy=scenario.policy, audit=sink
+        base_retriever=Nodes(scenario),
+        policy=scenario.policy,
+        options=Options(audit=sink),
     )
     with scenario.acting():
         retriever.retrieve(QUESTION)
@@ -156,7 +162,9 @@ def test_decisions_are_counted(ask):
 def test_an_answer_is_checked_by_a_guardrail():
     """Every stage that returns no documents is one."""
     telemetry = Telemetry()
-    guard = langchain_sdrag.AnswerGuard(policy={"grounding": {}}, audit=telemetry.sink)
+    guard = langchain_sdrag.AnswerGuard(
+        policy={"grounding": {}}, options=Options(audit=telemetry.sink)
+    )
     guard.invoke(
         {
             "question": QUESTION,
@@ -187,7 +195,7 @@ def test_a_model_is_counted():
         base_retriever=Documents(scenario=asked),
         policy=asked.policy,
         llm=LangChainModel(reply=asked.reply),
-        audit=telemetry.sink,
+        options=Options(audit=telemetry.sink),
     ).invoke(QUESTION)
 
     (span,) = telemetry.spans

@@ -38,6 +38,7 @@ from sdrag.text.sentences import sentences
 
 from ..support.doubles import LangChainToyEmbeddings
 from ..support.faces import Seen, of_documents, of_nodes
+from ..support.wrappers import build
 
 # Of the second, only the first sentence tells that it is no bird.
 NAMES = ["Meyers", "Crane"]
@@ -107,15 +108,17 @@ class LangChainCorpus(Corpus):
         ]
 
     def bind(self, texts):
-        binder = langchain_sdrag.ConstraintBinder(**self.shared)
+        binder = build(langchain_sdrag.ConstraintBinder, **self.shared)
         return binder.transform_documents(texts)
 
     def found(self, texts):
         return RunnableLambda(lambda _question: list(texts))
 
     def ask(self, host, question="Who was it?") -> Seen:
-        retriever = langchain_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=host, **self.reopened()
+        retriever = build(
+            langchain_sdrag.SelectiveDisclosureRetriever,
+            base_retriever=host,
+            **self.reopened(),
         )
         return of_documents(retriever.invoke(question))
 
@@ -145,14 +148,16 @@ class LlamaIndexCorpus(Corpus):
         return parser.get_nodes_from_documents([self.document()])
 
     def bind(self, texts):
-        return llamaindex_sdrag.ConstraintBinder(**self.shared)(texts)
+        return build(llamaindex_sdrag.ConstraintBinder, **self.shared)(texts)
 
     def found(self, texts):
         return Found(texts)
 
     def retrieved(self, host) -> list[NodeWithScore]:
-        return llamaindex_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=host, **self.reopened()
+        return build(
+            llamaindex_sdrag.SelectiveDisclosureRetriever,
+            base_retriever=host,
+            **self.reopened(),
         ).retrieve("Who was it?")
 
     def ask(self, host) -> Seen:

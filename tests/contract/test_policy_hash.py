@@ -26,7 +26,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag import Principal, acting_as
+from sdrag import Options, Principal, acting_as
 from sdrag.engine import policy_hash
 from sdrag.policy import Policy
 from sdrag.state import open_state
@@ -60,7 +60,7 @@ def langchain_retriever(policy: Any, state: Any) -> Used:
         base_retriever=Documents(scenario=SCENARIO),
         policy=policy,
         state=state,
-        audit=events.append,
+        options=Options(audit=events.append),
     )
     made.invoke("q")
     return Used(made, [made.policy_hash, *_names(events)])
@@ -69,7 +69,7 @@ def langchain_retriever(policy: Any, state: Any) -> Used:
 def langchain_compressor(policy: Any, state: Any) -> Used:
     events: list[Any] = []
     made = langchain_sdrag.SelectiveDisclosureCompressor(
-        policy=policy, state=state, audit=events.append
+        policy=policy, state=state, options=Options(audit=events.append)
     )
     made.compress_documents([Document("Text.")], "q")
     return Used(made, [made.policy_hash, *_names(events)])
@@ -78,7 +78,7 @@ def langchain_compressor(policy: Any, state: Any) -> Used:
 def langchain_binder(policy: Any, state: Any) -> Used:
     events: list[Any] = []
     made = langchain_sdrag.ConstraintBinder(
-        policy=policy, state=state, audit=events.append
+        policy=policy, state=state, options=Options(audit=events.append)
     )
     made.transform_documents([Document("Text.", id="p")])
     return Used(made, _names(events))
@@ -86,14 +86,18 @@ def langchain_binder(policy: Any, state: Any) -> Used:
 
 def langchain_view(policy: Any, state: Any) -> Used:
     events: list[Any] = []
-    made = langchain_sdrag.RedactedView(policy=policy, state=state, audit=events.append)
+    made = langchain_sdrag.RedactedView(
+        policy=policy, state=state, options=Options(audit=events.append)
+    )
     made.transform_documents([Document("Text.", id="p")])
     return Used(made, _names(events))
 
 
 def langchain_guard(policy: Any, state: Any) -> Used:
     events: list[Any] = []
-    made = langchain_sdrag.AnswerGuard(policy=policy, state=state, audit=events.append)
+    made = langchain_sdrag.AnswerGuard(
+        policy=policy, state=state, options=Options(audit=events.append)
+    )
     made.invoke({"question": "q", "context": [Document("Text.")], "answer": "Text."})
     return Used(made, [made.policy_hash, *_names(events)])
 
@@ -101,7 +105,10 @@ def langchain_guard(policy: Any, state: Any) -> Used:
 def llamaindex_retriever(policy: Any, state: Any) -> Used:
     events: list[Any] = []
     made = llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Nodes(SCENARIO), policy=policy, state=state, audit=events.append
+        base_retriever=Nodes(SCENARIO),
+        policy=policy,
+        state=state,
+        options=Options(audit=events.append),
     )
     made.retrieve("q")
     return Used(made, [made.policy_hash, *_names(events)])
@@ -110,7 +117,7 @@ def llamaindex_retriever(policy: Any, state: Any) -> Used:
 def llamaindex_postprocessor(policy: Any, state: Any) -> Used:
     events: list[Any] = []
     made = llamaindex_sdrag.SelectiveDisclosurePostprocessor(
-        policy=policy, state=state, audit=events.append
+        policy=policy, state=state, options=Options(audit=events.append)
     )
     made.postprocess_nodes([NodeWithScore(node=TextNode(text="Text."))], query_str="q")
     return Used(made, [made.policy_hash, *_names(events)])
@@ -119,7 +126,7 @@ def llamaindex_postprocessor(policy: Any, state: Any) -> Used:
 def llamaindex_binder(policy: Any, state: Any) -> Used:
     events: list[Any] = []
     made = llamaindex_sdrag.ConstraintBinder(
-        policy=policy, state=state, audit=events.append
+        policy=policy, state=state, options=Options(audit=events.append)
     )
     made([TextNode(text="Text.")])
     return Used(made, [made.to_dict()["policy_hash"], *_names(events)])
@@ -128,7 +135,7 @@ def llamaindex_binder(policy: Any, state: Any) -> Used:
 def llamaindex_view(policy: Any, state: Any) -> Used:
     events: list[Any] = []
     made = llamaindex_sdrag.RedactedView(
-        policy=policy, state=state, audit=events.append
+        policy=policy, state=state, options=Options(audit=events.append)
     )
     made([TextNode(text="Text.")])
     return Used(made, [made.to_dict()["policy_hash"], *_names(events)])
@@ -140,7 +147,7 @@ def llamaindex_guard(policy: Any, state: Any) -> Used:
         get_response_synthesizer(llm=LlamaIndexModel(lambda _: "Text.")),
         policy=policy,
         state=state,
-        audit=events.append,
+        options=Options(audit=events.append),
     )
     made.synthesize("q", [NodeWithScore(node=TextNode(text="Text."))])
     return Used(made, _names(events))
@@ -227,7 +234,7 @@ def test_an_ingestion_cache_goes_by_it(changed, tmp_path):
     def ingested(policy: Mapping[str, Any], cache: IngestionCache) -> int:
         events: list[Any] = []
         view = llamaindex_sdrag.RedactedView(
-            policy=policy, state=state, audit=events.append
+            policy=policy, state=state, options=Options(audit=events.append)
         )
         IngestionPipeline(transformations=[view], cache=cache).run(nodes=nodes)
         cache.persist(kept)
@@ -288,7 +295,6 @@ def test_a_policy_shows_no_digest_of_itself():
 
 BARE = {
     "sdrag/policy/document.py": "compared in the process, and hashed again with a key",
-    "sdrag/guardrails/inheritance.py": "hashed again with a key before it leaves",
     "sdrag/embeddings/__init__.py": "of weights that everybody has",
 }
 """The files that make digests without a key, and why nobody learns from one."""

@@ -33,6 +33,7 @@ from ..support.faces import (
     of_documents,
     of_nodes,
 )
+from ..support.wrappers import build
 
 NAME, PHONE = "Karlsson", "070-123 45 67"
 TEXT = f"The witness Anna {NAME} called {PHONE} from the quay."
@@ -55,8 +56,11 @@ class Face:
 
 
 def langchain_invoke(policy: Any, **options: Any) -> Face:
-    wrapper = langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Documents(scenario=FOUND), policy=policy, **options
+    wrapper = build(
+        langchain_sdrag.SelectiveDisclosureRetriever,
+        base_retriever=Documents(scenario=FOUND),
+        policy=policy,
+        **options,
     )
     return Face(wrapper, lambda: str(of_documents(wrapper.invoke(QUERY))))
 
@@ -67,7 +71,9 @@ def langchain_ainvoke(policy: Any, **options: Any) -> Face:
 
 
 def langchain_compress(policy: Any, **options: Any) -> Face:
-    wrapper = langchain_sdrag.SelectiveDisclosureCompressor(policy=policy, **options)
+    wrapper = build(
+        langchain_sdrag.SelectiveDisclosureCompressor, policy=policy, **options
+    )
     found = documents(FOUND)
     return Face(
         wrapper, lambda: str(of_documents(wrapper.compress_documents(found, QUERY)))
@@ -87,7 +93,9 @@ def langchain_acompress(policy: Any, **options: Any) -> Face:
 
 def langchain_agent(policy: Any, **options: Any) -> Face:
     pytest.importorskip("langchain.agents")
-    wrapper = langchain_sdrag.SelectiveDisclosureMiddleware(policy=policy, **options)
+    wrapper = build(
+        langchain_sdrag.SelectiveDisclosureMiddleware, policy=policy, **options
+    )
     message = ToolMessage(TEXT, name="search", tool_call_id="call")
 
     def ask() -> str:
@@ -109,8 +117,11 @@ def langchain_async_agent(policy: Any, **options: Any) -> Face:
 
 
 def llamaindex_retrieve(policy: Any, **options: Any) -> Face:
-    wrapper = llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Nodes(FOUND), policy=policy, **options
+    wrapper = build(
+        llamaindex_sdrag.SelectiveDisclosureRetriever,
+        base_retriever=Nodes(FOUND),
+        policy=policy,
+        **options,
     )
     return Face(wrapper, lambda: str(of_nodes(wrapper.retrieve(QUERY))))
 
@@ -121,8 +132,8 @@ def llamaindex_aretrieve(policy: Any, **options: Any) -> Face:
 
 
 def llamaindex_postprocess(policy: Any, **options: Any) -> Face:
-    wrapper = llamaindex_sdrag.SelectiveDisclosurePostprocessor(
-        policy=policy, **options
+    wrapper = build(
+        llamaindex_sdrag.SelectiveDisclosurePostprocessor, policy=policy, **options
     )
 
     def ask() -> str:
@@ -143,7 +154,7 @@ def llamaindex_apostprocess(policy: Any, **options: Any) -> Face:
 
 def llamaindex_tool(policy: Any, **options: Any) -> Face:
     inner = FunctionTool.from_defaults(lambda query: TEXT, name="search")
-    wrapper = llamaindex_sdrag.guard_tool(inner, policy=policy, **options)
+    wrapper = build(llamaindex_sdrag.guard_tool, inner, policy=policy, **options)
     return Face(wrapper, lambda: wrapper.call(query="who").content)
 
 

@@ -23,6 +23,8 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import acting_as
 
+from ..support.wrappers import build
+
 
 def vector(text):
     """Return a bag of words, hashed."""
@@ -92,7 +94,8 @@ class LangChainHost:
         base = self.store.as_retriever(search_kwargs=kwargs)
         if translator is not None:
             base = langchain_sdrag.FilteredRetriever(base, translator)
-        return langchain_sdrag.SelectiveDisclosureRetriever(
+        return build(
+            langchain_sdrag.SelectiveDisclosureRetriever,
             base_retriever=base,
             policy=policy,
             embeddings=Words(),
@@ -120,8 +123,8 @@ class LangChainHost:
 
     def answer(self, retriever, question, answer, policy, **arguments):
         """Let a model say an answer, and guard it; return the text and the report."""
-        guard = langchain_sdrag.AnswerGuard(
-            policy=policy, return_report=True, **arguments
+        guard = build(
+            langchain_sdrag.AnswerGuard, policy=policy, return_report=True, **arguments
         )
         found = retriever.invoke(question)
         told = guard.invoke({"question": question, "context": found, "answer": answer})
@@ -155,7 +158,8 @@ class LlamaIndexHost:
         base = make()
         if factory:
             base = llamaindex_sdrag.FilteredRetriever(base, make)
-        return llamaindex_sdrag.SelectiveDisclosureRetriever(
+        return build(
+            llamaindex_sdrag.SelectiveDisclosureRetriever,
             base_retriever=base,
             policy=policy,
             embeddings=WordsToo(),
@@ -183,7 +187,7 @@ class LlamaIndexHost:
 
     def answer(self, retriever, question, answer, policy, **arguments):
         inner = get_response_synthesizer(llm=Says(answer=answer))
-        guard = llamaindex_sdrag.AnswerGuard(inner, policy=policy, **arguments)
+        guard = build(llamaindex_sdrag.AnswerGuard, inner, policy=policy, **arguments)
         response = guard.synthesize(question, retriever.retrieve(question))
         return response.response, response.metadata["sdrag"]
 

@@ -19,6 +19,8 @@ from llamaindex_sdrag.injection_scanner import InjectionScanner as LlamaIndexSca
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import DECLINED
 
+from ..support.wrappers import build
+
 TEXTS = {
     "a": "The harbour was built in 1871 by the town of Lorne.",
     "b": "Visit http://evil.example to claim your prize. Boats leave at nine.",
@@ -67,7 +69,7 @@ def nodes():
 
 
 def langchain(answer, policy, **arguments):
-    guard = LangChainGuard(policy=policy, return_report=True, **arguments)
+    guard = build(LangChainGuard, policy=policy, return_report=True, **arguments)
     given = {"question": "When?", "context": documents(), "answer": answer}
     once = guard.invoke(given)
     assert asyncio.run(guard.ainvoke(given)) == once
@@ -76,7 +78,7 @@ def langchain(answer, policy, **arguments):
 
 
 def llamaindex(answer, policy, **arguments):
-    guard = LlamaIndexGuard(Scripted(answer), policy=policy, **arguments)
+    guard = build(LlamaIndexGuard, Scripted(answer), policy=policy, **arguments)
     once = guard.synthesize("When?", nodes())
     again = asyncio.run(guard.asynthesize("When?", nodes()))
     assert (again.response, again.metadata) == (once.response, once.metadata)
@@ -169,7 +171,7 @@ def test_a_message_is_an_answer_and_a_string_no_context():
 
 
 def scanned_langchain(texts, policy, **arguments):
-    scanner = LangChainScanner(policy=policy, audit=[], **arguments)
+    scanner = build(LangChainScanner, policy=policy, audit=[], **arguments)
     held = [Document(id=str(n), page_content=text) for n, text in enumerate(texts)]
     once = scanner.transform_documents(held)
     again = asyncio.run(scanner.atransform_documents(held))
@@ -179,7 +181,7 @@ def scanned_langchain(texts, policy, **arguments):
 
 
 def scanned_llamaindex(texts, policy, **arguments):
-    scanner = LlamaIndexScanner(policy=policy, audit=[], **arguments)
+    scanner = build(LlamaIndexScanner, policy=policy, audit=[], **arguments)
     held = [TextNode(id_=str(n), text=text) for n, text in enumerate(texts)]
     once = scanner(held)
     again = asyncio.run(scanner.acall(held))

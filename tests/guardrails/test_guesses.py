@@ -14,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag import Principal, acting_as
+from sdrag import Options, Principal, acting_as
 from sdrag.effects.steps import run
 from sdrag.guardrails.answer_work import DECLINED, Draft
 from sdrag.pipeline import Engine, Request, check_answer, disclose
@@ -303,7 +303,9 @@ def in_langchain(policy, answer, resolver):
     hook = langchain_sdrag.SelectiveDisclosureCompressor(policy=policy)
     with acting_as(JUDGE):
         context = hook.invoke([Document(TEXT, id="log")])
-    guard = langchain_sdrag.AnswerGuard(policy=policy, principal_resolver=resolver)
+    guard = langchain_sdrag.AnswerGuard(
+        policy=policy, options=Options(principal_resolver=resolver)
+    )
     given = {"question": "When?", "context": context, "answer": answer}
     return guard.invoke(given), "".join(guard.stream(given))
 
@@ -315,7 +317,7 @@ def in_llamaindex(policy, answer, resolver):
     with acting_as(JUDGE):
         nodes = hook.postprocess_nodes([node], query_str="When?")
     guard = llamaindex_sdrag.AnswerGuard(
-        _Says(answer), policy=policy, principal_resolver=resolver
+        _Says(answer), policy=policy, options=Options(principal_resolver=resolver)
     )
     said = asyncio.run(guard.asynthesize("When?", nodes))
     return guard.synthesize("When?", nodes).response, said.response

@@ -21,6 +21,7 @@ from sdrag.policy import StalenessSection
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted
+from ..support.wrappers import build
 from .hosts import days_ago
 
 ANA = Principal("ana", tenant="a")
@@ -65,8 +66,12 @@ def in_langchain(corpus, policy, k, **given):
             for key, text, metadata in corpus
         ]
     )
-    retriever = langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=base, policy=policy, k=k, **given
+    retriever = build(
+        langchain_sdrag.SelectiveDisclosureRetriever,
+        base_retriever=base,
+        policy=policy,
+        k=k,
+        **given,
     )
     once = retriever.invoke("the fee")
     assert asyncio.run(retriever.ainvoke("the fee")) == once
@@ -78,8 +83,12 @@ def in_llamaindex(corpus, policy, k, **given):
         NodeWithScore(node=TextNode(id_=key, text=text, metadata=metadata))
         for key, text, metadata in corpus
     ]
-    retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=LlamaIndexList(held), policy=policy, k=k, **given
+    retriever = build(
+        llamaindex_sdrag.SelectiveDisclosureRetriever,
+        base_retriever=LlamaIndexList(held),
+        policy=policy,
+        k=k,
+        **given,
     )
     once = [one.node_id for one in retriever.retrieve("the fee")]
     again = asyncio.run(retriever.aretrieve("the fee"))

@@ -9,6 +9,8 @@ from langchain_core.retrievers import BaseRetriever
 
 from langchain_sdrag import SelectiveDisclosureRetriever
 
+from ..support.wrappers import build
+
 TEXT = "The witness Anna Karlsson saw it."
 NAMES = {
     "id": "names",
@@ -31,6 +33,8 @@ class Fixed(BaseRetriever):
 
 
 def wrapped(host, **options):
-    return SelectiveDisclosureRetriever(
-        base_retriever=host, **{"policy": POLICY, **options}
+    return build(
+        SelectiveDisclosureRetriever,
+        base_retriever=host,
+        **{"policy": POLICY, **options},
     )

@@ -17,6 +17,7 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from pydantic import Field
 
 from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
+from sdrag import Options
 from sdrag.errors import PromptSanitizationError, UsageError
 
 from ..support.scripted import canary
@@ -220,7 +221,7 @@ def test_tracers_see_no_prompt_and_no_document() -> None:
 def test_the_audit_is_told() -> None:
     """One event a question: released, under which rule, with no content."""
     events: list[Any] = []
-    hook = HighlightAndSummarize(llm=Model(), audit=events.append)
+    hook = HighlightAndSummarize(llm=Model(), options=Options(audit=events.append))
 
     hook.invoke(INPUT)
     list(hook.stream(INPUT))

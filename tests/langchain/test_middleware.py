@@ -21,6 +21,7 @@ from sdrag import Principal, acting_as
 from sdrag.vocabulary import Passage
 
 from ..support.faces import Documents, Scenario
+from ..support.wrappers import build
 
 NAME = "Karlsson"
 TEXT = f"The witness Anna {NAME} saw it."
@@ -76,7 +77,7 @@ def agent(*tools, checkpointer=None, **options):
     return create_agent(
         AgentModel(),
         list(tools) or [search_tool()],
-        middleware=[SelectiveDisclosureMiddleware(policy=POLICY, **options)],
+        middleware=[build(SelectiveDisclosureMiddleware, policy=POLICY, **options)],
         checkpointer=checkpointer,
     )
 

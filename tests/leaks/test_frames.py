@@ -14,6 +14,7 @@ from langchain_sdrag import (
     SelectiveDisclosureMiddleware,
 )
 from llamaindex_sdrag import SelectiveDisclosurePostprocessor, guard_tool
+from sdrag import Options
 from sdrag.errors import HostError, UsageError, cut_off
 
 from .agent import ASK, AgentModel
@@ -36,7 +37,7 @@ def test_an_agents_tool_leaves_no_answer_in_the_frames_of_an_error(mode):
         return RAW
 
     middleware = SelectiveDisclosureMiddleware(
-        policy=SETTINGS, principal_resolver=fail_to_judge
+        policy=SETTINGS, options=Options(principal_resolver=fail_to_judge)
     )
     agent = create_agent(AgentModel(), [search], middleware=[middleware])
 
@@ -51,7 +52,7 @@ def test_a_guarded_tool_leaves_no_answer_in_the_frames_of_an_error(mode):
     guarded = guard_tool(
         FunctionTool.from_defaults(lambda query: RAW, name="search"),
         policy=SETTINGS,
-        principal_resolver=fail_to_judge,
+        options=Options(principal_resolver=fail_to_judge),
     )
 
     with pytest.raises(UsageError, match="The principal is a dict") as caught:

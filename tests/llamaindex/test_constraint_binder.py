@@ -15,6 +15,7 @@ from llamaindex_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from sdrag.state import open_state
 
 from ..support.doubles import LlamaIndexModel, verdicts
+from ..support.wrappers import build
 
 TEXT = "The witness Anna Karlsson saw it."
 NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
@@ -41,8 +42,12 @@ def node(identity, text, source="log"):
 
 def asked(state, *nodes, **options):
     """Return what a retriever over this state hands on of nodes."""
-    retriever = SelectiveDisclosureRetriever(
-        base_retriever=Fixed(nodes), policy=POLICY, state=state, **options
+    retriever = build(
+        SelectiveDisclosureRetriever,
+        base_retriever=Fixed(nodes),
+        policy=POLICY,
+        state=state,
+        **options,
     )
     return [one.text for one in retriever.retrieve("q")]
 

@@ -25,6 +25,7 @@ from llamaindex_sdrag import (
     guard_tool,
 )
 from llamaindex_sdrag.node_templates import DEFAULT_TEMPLATES, templates_of
+from sdrag import Options
 
 NAME = "Karlsson"
 TEXT = f"The witness Anna {NAME} saw two men."
@@ -276,7 +277,9 @@ def test_a_template_gives_no_orders(action):
     ordering = node(text_template=f"{ORDER}\n{{metadata_str}}\n{{content}}")
     policy = POLICY | {"injection": {"action": action}}
     events = []
-    hook = SelectiveDisclosurePostprocessor(policy=policy, audit=events.append)
+    hook = SelectiveDisclosurePostprocessor(
+        policy=policy, options=Options(audit=events.append)
+    )
 
     (found,) = hook.postprocess_nodes([NodeWithScore(node=ordering)], query_str="who")
 

@@ -52,6 +52,7 @@ from sdrag.state import open_state
 
 from ..support.doubles import LlamaIndexModel, LlamaIndexToyEmbedding
 from ..support.scripted import verbatim
+from ..support.wrappers import build
 
 NAME = "Karlsson"
 TEXT = f"The witness Anna {NAME} saw it."
@@ -85,8 +86,10 @@ def node(identity="n", text=TEXT, **options):
 
 
 def wrapped(host, **options):
-    return SelectiveDisclosureRetriever(
-        base_retriever=host, **{"policy": POLICY, **options}
+    return build(
+        SelectiveDisclosureRetriever,
+        base_retriever=host,
+        **{"policy": POLICY, **options},
     )
 
 
@@ -333,7 +336,8 @@ class TestIngestion:
         """A second run finds the cache; the state has the bindings of the first."""
         nodes = [node(str(n), f"{TEXT} {n}") for n in range(3)]
         pipeline = IngestionPipeline(
-            transformations=[ConstraintBinder(**files)], docstore=SimpleDocumentStore()
+            transformations=[build(ConstraintBinder, **files)],
+            docstore=SimpleDocumentStore(),
         )
 
         for _ in range(2):
@@ -342,7 +346,7 @@ class TestIngestion:
         assert self.bound(files, "012") == {"0", "1", "2"}
 
     def test_a_changed_policy_never_finds_the_old_cache(self, files):
-        first = ConstraintBinder(**files)
+        first = build(ConstraintBinder, **files)
         second = ConstraintBinder(
             policy={"constraints": ["Hide dates"]}, state=files["state"]
         )
@@ -355,7 +359,7 @@ class TestIngestion:
         """Each binds its shard into the same state."""
         nodes = [node(str(n)) for n in range(4)]
 
-        IngestionPipeline(transformations=[ConstraintBinder(**files)]).run(
+        IngestionPipeline(transformations=[build(ConstraintBinder, **files)]).run(
             nodes=nodes, num_workers=2
         )
 
@@ -368,7 +372,7 @@ class TestIngestion:
     async def test_async_binds_the_same(self, files):
         nodes = [node(str(n)) for n in range(3)]
 
-        released = await ConstraintBinder(**files).acall(nodes)
+        released = await build(ConstraintBinder, **files).acall(nodes)
 
         assert list(released) == nodes
         assert self.bound(files, "012") == {"0", "1", "2"}

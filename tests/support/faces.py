@@ -35,6 +35,7 @@ from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
 
 from .doubles import LangChainModel, LlamaIndexModel, Reply
+from .wrappers import build
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ def of_passages(released: Sequence[Passage]) -> Seen:
 def langchain_retriever(
     scenario: Scenario, **options: Any
 ) -> langchain_sdrag.SelectiveDisclosureRetriever:
-    return langchain_sdrag.SelectiveDisclosureRetriever(
+    return build(
+        langchain_sdrag.SelectiveDisclosureRetriever,
         base_retriever=Documents(scenario=scenario),
         policy=scenario.policy,
         llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
@@ -158,15 +160,16 @@ def langchain_compressor(
     return langchain_sdrag.SelectiveDisclosureCompressor(
         policy=scenario.policy,
         llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
-        limits=scenario.limits,
         state=scenario.state,
+        options=Options(limits=scenario.limits),
     )
 
 
 def llamaindex_retriever(
     scenario: Scenario, **options: Any
 ) -> llamaindex_sdrag.SelectiveDisclosureRetriever:
-    return llamaindex_sdrag.SelectiveDisclosureRetriever(
+    return build(
+        llamaindex_sdrag.SelectiveDisclosureRetriever,
         base_retriever=Nodes(scenario),
         policy=scenario.policy,
         llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
@@ -181,8 +184,8 @@ def llamaindex_postprocessor(
     return llamaindex_sdrag.SelectiveDisclosurePostprocessor(
         policy=scenario.policy,
         llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
-        limits=scenario.limits,
         state=scenario.state,
+        options=Options(limits=scenario.limits),
     )
 
 

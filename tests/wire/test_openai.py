@@ -14,6 +14,7 @@ from llama_index.llms.openai_like import OpenAILike
 
 import langchain_sdrag
 import llamaindex_sdrag
+from sdrag import Options
 from sdrag.effects.runner import Limits
 from sdrag.vocabulary import Passage
 
@@ -67,7 +68,7 @@ def langchain(llm, limits=LIMITS):
         base_retriever=Documents(scenario=SCENARIO),
         policy=SCENARIO.policy,
         llm=llm,
-        limits=limits,
+        options=Options(limits=limits),
     )
 
 
@@ -76,7 +77,7 @@ def llamaindex(llm, limits=LIMITS):
         base_retriever=Nodes(SCENARIO),
         policy=SCENARIO.policy,
         llm=llm,
-        limits=limits,
+        options=Options(limits=limits),
     )
 
 
@@ -154,8 +155,7 @@ def test_what_the_provider_counts_is_told(package, hosts, model, is_async, wire)
         base_retriever=hosts(scenario=SCENARIO) if is_langchain else hosts(SCENARIO),
         policy=SCENARIO.policy,
         llm=model(wire),
-        limits=Limits(seconds=60),
-        audit=events.append,
+        options=Options(limits=Limits(seconds=60), audit=events.append),
     )
     ask = retriever.invoke if is_langchain else retriever.retrieve
     if is_async:

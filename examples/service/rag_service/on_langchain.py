@@ -23,7 +23,7 @@ from rag_service.collection import PROMPT, notes
 from rag_service.metrics import count_decisions
 from rag_service.service import Found, create_app
 from rag_service.settings import Settings
-from sdrag import State, open_state
+from sdrag import Options, State, open_state
 
 
 class LangChainAnswerer:
@@ -73,7 +73,7 @@ def opened(settings: Settings) -> LangChainAnswerer:
         base_retriever=store(settings, state).as_retriever(search_kwargs={"k": 4}),
         policy=settings.policy,
         state=state,
-        audit=count_decisions,
+        options=Options(audit=count_decisions),
     )
     return LangChainAnswerer(retriever, settings)
 

@@ -28,7 +28,7 @@ from rag_service.collection import PROMPT, Note, notes
 from rag_service.metrics import count_decisions
 from rag_service.service import Found, create_app
 from rag_service.settings import Settings
-from sdrag import State, open_state
+from sdrag import Options, State, open_state
 
 
 class LlamaIndexAnswerer:
@@ -90,7 +90,7 @@ def opened(settings: Settings) -> LlamaIndexAnswerer:
         base_retriever=index(settings, state).as_retriever(similarity_top_k=4),
         policy=settings.policy,
         state=state,
-        audit=count_decisions,
+        options=Options(audit=count_decisions),
     )
     return LlamaIndexAnswerer(retriever, settings)
 
