@@ -1,12 +1,12 @@
 """
 One table of scenarios through every face: sync, async, batch, stream, both hooks.
 
-All of it holds whatever remembers: nothing but the wrapper, a file, or a server.
+What the scenarios promise is tried on the core, and every face gives what the core
+gives: whatever remembers, nothing but the wrapper, a file, or a server.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from uuid import uuid4
 
@@ -19,7 +19,16 @@ from sdrag.state.database import tables
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import failing, garbled, hanging, talkative, verdicts
-from ..support.faces import FACES, RETRIEVERS, Scenario, core_run
+from ..support.faces import (
+    FACES,
+    RETRIEVERS,
+    Scenario,
+    core_run,
+    langchain_compress,
+    langchain_invoke,
+    llamaindex_postprocess,
+    llamaindex_retrieve,
+)
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 HIDDEN = QUAY.replace("Anna Karlsson", "[person]")
@@ -36,14 +45,18 @@ def policy(**sections):
     return {"constraints": [NAMES], **sections}
 
 
-def through(faces):
-    names = [face.__name__ for face in faces]
-    return pytest.mark.parametrize("face", faces, ids=names, indirect=True)
-
-
-every_face = through(FACES)
-every_retriever = through(RETRIEVERS)
 TABLES = [table for name, table in tables.tables.items() if name != "meta"]
+WRAPPERS = (
+    langchain_invoke,
+    langchain_compress,
+    llamaindex_retrieve,
+    llamaindex_postprocess,
+)
+"""A face of every wrapper."""
+
+
+def through(*faces):
+    return pytest.mark.parametrize("face", faces, ids=lambda face: face.__name__)
 
 
 @pytest.fixture(scope="module")
@@ -51,33 +64,16 @@ def file(tmp_path_factory):
     return open_state(tmp_path_factory.mktemp("states") / "state.db")
 
 
-@pytest.fixture(scope="module", params=["memory", "file", "postgres"])
-def place(request, file):
-    """Where all is remembered; without a place, each wrapper remembers by itself."""
-    if request.param == "memory":
-        return None
-    if request.param == "file":
-        return file
-    server = request.getfixturevalue("postgres")
-    return open_state(server.url(f"s{uuid4().hex}", file.key_path))
-
-
-@pytest.fixture
-def state(place):
-    return emptied(place)
-
-
-@pytest.fixture
-def face(request, state):
-    """A face that remembers in a state, which is empty at first."""
-    return lambda scenario: request.param(replace(scenario, state=state))
+@pytest.fixture(scope="module")
+def server(postgres, tmp_path_factory):
+    key = tmp_path_factory.mktemp("keys") / "state.key"
+    return open_state(postgres.url(f"s{uuid4().hex}", key))
 
 
 def emptied(state):
-    if state is not None:
-        with state.database.writing() as connection:
-            for table in TABLES:
-                connection.execute(table.delete())
+    with state.database.writing() as connection:
+        for table in TABLES:
+            connection.execute(table.delete())
     return state
 
 
@@ -138,12 +134,15 @@ KEYED = {"document": "handle", "audience": "tag"}
 TABLE = (*REDACTED, *IN_DOUBT, *WITHHELD, *UNTOUCHED)
 
 
-@every_face
-@pytest.mark.parametrize("scenario", REDACTED, ids=lambda case: case.name)
-def test_what_the_policy_forbids_does_not_leave(face, scenario):
-    """The names go, the rest of the text stays, ids and order survive."""
+def ask(face, scenario, state=None):
     with scenario.acting():
-        released = face(scenario)
+        return face(replace(scenario, state=state))
+
+
+@pytest.mark.parametrize("scenario", REDACTED, ids=lambda case: case.name)
+def test_what_the_policy_forbids_does_not_leave(scenario):
+    """The names go, the rest of the text stays, ids and order survive."""
+    released = ask(core_run, scenario)
 
     assert [identity for identity, _, _ in released] == ["p1", "p2"]
     assert not FORBIDDEN & set(released[0][1].replace("[", " ").split())
@@ -151,36 +150,30 @@ def test_what_the_policy_forbids_does_not_leave(face, scenario):
     assert released[1][1] == CREW
 
 
-@every_face
 @pytest.mark.parametrize("scenario", WITHHELD, ids=lambda case: case.name)
-def test_what_cannot_be_judged_is_withheld(face, scenario):
+def test_what_cannot_be_judged_is_withheld(scenario):
     """A passage in doubt is not there: neither raw nor as a stump."""
-    with scenario.acting():
-        assert face(scenario) == []
+    assert ask(core_run, scenario) == []
 
 
-@every_face
 @pytest.mark.parametrize("scenario", IN_DOUBT, ids=lambda case: case.name)
-def test_where_types_are_asked_for_the_local_engine_decides_in_doubt(face, scenario):
+def test_where_types_are_asked_for_the_local_engine_decides_in_doubt(scenario):
     """The name goes, as without a model; the passage without one is whole."""
-    with scenario.acting():
-        released = face(scenario)
+    released = ask(core_run, scenario)
 
     assert [text for _, text, _ in released] == [HIDDEN, CREW]
 
 
-@every_face
 @pytest.mark.parametrize("scenario", UNTOUCHED, ids=lambda case: case.name)
-def test_what_no_constraint_concerns_is_released_as_it_is(face, scenario):
+def test_what_no_constraint_concerns_is_released_as_it_is(scenario):
     """Not a character is lost where nothing has to go."""
-    with scenario.acting():
-        released = face(scenario)
+    released = ask(core_run, scenario)
 
     expected = [(passage.id, passage.text) for passage in scenario.passages]
     assert [(identity, text) for identity, text, _ in released] == expected
 
 
-@every_face
+@through(core_run, *WRAPPERS)
 def test_metadata_leaves_by_the_allow_list_only(face):
     """A key that the policy does not name stays behind, and its value with it."""
     closed = Scenario("closed", ONE, policy())
@@ -195,26 +188,27 @@ def test_metadata_leaves_by_the_allow_list_only(face):
 
 
 @pytest.fixture(scope="module")
-def of_core(file):
-    """What the core releases with a file, which is empty at first."""
-    released = []
-    for scenario in TABLE:
-        with scenario.acting():
-            released.append(core_run(replace(scenario, state=emptied(file))))
-    return released
+def of_core():
+    """What the core releases, by scenario."""
+    return [unhandled(ask(core_run, scenario)) for scenario in TABLE]
 
 
-@every_face
-def test_every_face_gives_what_the_core_gives(face, state, of_core):
-    """Byte for byte, wherever it is remembered, and once more where it is known."""
+@through(*FACES)
+def test_every_face_gives_what_the_core_gives(face, of_core):
+    """Byte for byte."""
     for scenario, expected in zip(TABLE, of_core, strict=True):
-        with scenario.acting():
-            if state is None:
-                assert unhandled(face(scenario)) == unhandled(expected), scenario.name
-            else:
-                emptied(state)
-                seen = [json.dumps(face(scenario)) for _ in range(2)]
-                assert seen == [json.dumps(expected)] * 2, scenario.name
+        assert unhandled(ask(face, scenario)) == expected, scenario.name
+
+
+@pytest.mark.parametrize("place", ["file", "server"])
+@through(core_run, *WRAPPERS)
+def test_wherever_it_is_remembered_it_is_the_same(face, place, of_core, request):
+    """In a file or on a server, and once more where it is known."""
+    state = request.getfixturevalue(place)
+    for scenario, expected in zip(TABLE, of_core, strict=True):
+        emptied(state)
+        for _ in range(2):
+            assert unhandled(ask(face, scenario, state)) == expected, scenario.name
 
 
 def unhandled(seen):
@@ -225,7 +219,7 @@ def unhandled(seen):
     ]
 
 
-@every_retriever
+@through(*RETRIEVERS)
 def test_a_failing_host_is_a_host_error_without_its_words(face):
     """The error says whose fault it is; what the host's error quoted is not in it."""
     scenario = Scenario("fault", policy=policy(), fault=ValueError(f"near {QUAY}"))
@@ -244,16 +238,13 @@ BAD_POLICIES = {
     "no text": {"constraints": [{"id": "a"}]},
     "blank text": {"constraints": ["  "]},
     "N below one": {"constraints": ["x"], "disclosure": {"bind_top_n": 0}},
-    "K below one": {
-        "constraints": ["x"],
-        "disclosure": {"top_k": 0},
-    },
+    "K below one": {"constraints": ["x"], "disclosure": {"top_k": 0}},
 }
 
 
-@every_face
-@pytest.mark.parametrize("bad", BAD_POLICIES.values(), ids=BAD_POLICIES.keys())
-def test_a_policy_that_means_nothing_is_an_error_at_once(face, bad):
+@through(core_run, *WRAPPERS)
+def test_a_policy_that_means_nothing_is_an_error_at_once(face):
     """The wrapper is not built, so it cannot be open by mistake."""
-    with pytest.raises(PolicyError):
-        face(Scenario("bad", ONE, bad))
+    for bad in BAD_POLICIES.values():
+        with pytest.raises(PolicyError):
+            face(Scenario("bad", ONE, bad))
