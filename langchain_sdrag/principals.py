@@ -56,8 +56,6 @@ def on_behalf(
 class OnBehalf:
     """Streams that work later, with the principal of the call."""
 
-    principal_resolver: Any
-
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Any]:
@@ -75,7 +73,8 @@ class OnBehalf:
         return stream_as(self._principal(config), method, input, config, **kwargs)
 
     def _principal(self, config: RunnableConfig | None) -> Principal | None:
-        return principal_of(config, self.principal_resolver)
+        wrapper: Any = self  # an annotation of its own would be a field of pydantic
+        return principal_of(config, wrapper.principal_resolver)
 
 
 def _found(
