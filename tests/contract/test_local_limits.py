@@ -38,14 +38,14 @@ Ask = Callable[[Scenario, list[Any]], list[str]]
 @pytest.fixture
 def read(monkeypatch):
     """List the long texts that the detector reads."""
-    found, texts = LocalDetector._found, []
+    found, texts = LocalDetector._read, []
 
     def notes(self, text):
         if BEGINNING in text:
             texts.append(text)
         return found(self, text)
 
-    monkeypatch.setattr(LocalDetector, "_found", notes)
+    monkeypatch.setattr(LocalDetector, "_read", notes)
     return texts
 
 
