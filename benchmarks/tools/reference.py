@@ -47,8 +47,6 @@ PACKAGES = {
         "The wrappers for LlamaIndex. Install them with the extra `llamaindex`.",
     ),
 }
-SHARED = "sdrag.wrapper.Arguments"
-"""What every wrapper of both frameworks takes; it is on the page of the core."""
 
 
 def pages() -> dict[Path, str]:
@@ -107,7 +105,7 @@ def api_page(package: str) -> str:
     lines = [f"# API: {title}", "", purpose, ""]
     lines += [f"Import everything on this page from `{package}`.", ""]
     homes = [f"{getattr(module, name).__module__}.{name}" for name in module.__all__]
-    for home in [*homes, SHARED] if package == "sdrag" else homes:
+    for home in homes:
         name = home.rpartition(".")[2]
         lines += [f"::: {home}", "    options:", f"      heading: {name}"]
         lines += [f"      toc_label: {name}", ""]

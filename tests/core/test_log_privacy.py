@@ -55,6 +55,7 @@ def test_a_record_keeps_logger_level_and_place_and_loses_its_text(log):
 def test_a_warning_loses_its_text(log):
     with suppress_logs(), warnings.catch_warnings():
         warnings.simplefilter("always")
+        logging.captureWarnings(capture=False)  # whoever captured them last
         logging.captureWarnings(capture=True)
         warnings.warn(RAW, stacklevel=1)
 

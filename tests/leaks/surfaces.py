@@ -82,6 +82,7 @@ def _logging(*, filtered: bool) -> Iterator[_Logs]:
     level = root.level
     with warnings.catch_warnings():
         warnings.simplefilter("always")
+        logging.captureWarnings(capture=False)  # whoever captured them last
         logging.captureWarnings(capture=True)
         root.addHandler(handler)
         root.setLevel(logging.DEBUG)
