@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
     from langchain_sdrag.injection_scanner import InjectionScanner
     from langchain_sdrag.linkage_masker import LinkageMasker
-    from langchain_sdrag.redacted_view import RedactedView
+    from langchain_sdrag.redacting_transformer import RedactingTransformer
     from langchain_sdrag.searching import FilteredRetriever
     from langchain_sdrag.selective_disclosure_compressor import (
         SelectiveDisclosureCompressor,
@@ -41,7 +41,7 @@ __all__ = [
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
-    "RedactedView",
+    "RedactingTransformer",
     "SelectiveDisclosureCompressor",
     "SelectiveDisclosureMiddleware",
     "SelectiveDisclosureRetriever",
@@ -57,7 +57,7 @@ _HOMES = {
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",
-    "RedactedView": "redacted_view",
+    "RedactingTransformer": "redacting_transformer",
     "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
     "SelectiveDisclosureMiddleware": "selective_disclosure_middleware",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",

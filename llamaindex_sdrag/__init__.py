@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
     from llamaindex_sdrag.injection_scanner import InjectionScanner
     from llamaindex_sdrag.linkage_masker import LinkageMasker
-    from llamaindex_sdrag.redacted_view import RedactedView
+    from llamaindex_sdrag.redacting_transformer import RedactingTransformer
     from llamaindex_sdrag.searching import FilteredRetriever
     from llamaindex_sdrag.selective_disclosure_postprocessor import (
         SelectiveDisclosurePostprocessor,
@@ -43,7 +43,7 @@ __all__ = [
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
-    "RedactedView",
+    "RedactingTransformer",
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
     "SourceSeparator",
@@ -60,7 +60,7 @@ _HOMES = {
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",
-    "RedactedView": "redacted_view",
+    "RedactingTransformer": "redacting_transformer",
     "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
     "SourceSeparator": "source_separation",

@@ -111,7 +111,7 @@ CALLS = [
     ("ConstraintBinder", "", "policy state_path", "by `state_path`"),
     ("InjectionScanner", "p", "classifier", "takes no argument `classifier`"),
     ("HierarchySummarizer", "", "policy state llm embedings", "mean `embeddings`"),
-    ("RedactedView", "", "", "needs the argument"),
+    ("RedactingTransformer", "", "", "needs the argument"),
     ("AnswerGuard", "", "", "needs the argument"),
     ("HighlightAndSummarize", "", "policy models", "takes no argument `models`"),
 ]

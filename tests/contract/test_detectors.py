@@ -95,7 +95,7 @@ def langchain_compressor(**given):
 
 
 def langchain_view(**given):
-    wrapper = build(langchain_sdrag.RedactedView, policy=POLICY, **given)
+    wrapper = build(langchain_sdrag.RedactingTransformer, policy=POLICY, **given)
     return wrapper.transform_documents([Document(TEXT, id="p")])[0].page_content
 
 
@@ -118,7 +118,7 @@ def llamaindex_postprocessor(**given):
 
 
 def llamaindex_view(**given):
-    wrapper = build(llamaindex_sdrag.RedactedView, policy=POLICY, **given)
+    wrapper = build(llamaindex_sdrag.RedactingTransformer, policy=POLICY, **given)
     return wrapper([TextNode(text=TEXT, id_="p")])[0].get_content()
 
 
@@ -176,7 +176,7 @@ def test_another_setting_of_a_detector_is_another_engine():
     views, maskers = [], []
     for name in ("secret bell", "other bell"):
         given = {"policy": {}, "detector": Knows(name)}
-        views.append(build(llamaindex_sdrag.RedactedView, **given).engine_id)
+        views.append(build(llamaindex_sdrag.RedactingTransformer, **given).engine_id)
         masker = llamaindex_sdrag.LinkageMasker(whole_corpus=True, **given)
         maskers.append(masker.engine_id)
 

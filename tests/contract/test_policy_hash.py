@@ -86,7 +86,7 @@ def langchain_binder(policy: Any, state: Any) -> Used:
 
 def langchain_view(policy: Any, state: Any) -> Used:
     events: list[Any] = []
-    made = langchain_sdrag.RedactedView(
+    made = langchain_sdrag.RedactingTransformer(
         policy=policy, state=state, options=Options(audit=events.append)
     )
     made.transform_documents([Document("Text.", id="p")])
@@ -134,7 +134,7 @@ def llamaindex_binder(policy: Any, state: Any) -> Used:
 
 def llamaindex_view(policy: Any, state: Any) -> Used:
     events: list[Any] = []
-    made = llamaindex_sdrag.RedactedView(
+    made = llamaindex_sdrag.RedactingTransformer(
         policy=policy, state=state, options=Options(audit=events.append)
     )
     made([TextNode(text="Text.")])
@@ -233,7 +233,7 @@ def test_an_ingestion_cache_goes_by_it(changed, tmp_path):
 
     def ingested(policy: Mapping[str, Any], cache: IngestionCache) -> int:
         events: list[Any] = []
-        view = llamaindex_sdrag.RedactedView(
+        view = llamaindex_sdrag.RedactingTransformer(
             policy=policy, state=state, options=Options(audit=events.append)
         )
         IngestionPipeline(transformations=[view], cache=cache).run(nodes=nodes)

@@ -14,7 +14,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
-from langchain_sdrag import ConstraintBinder, RedactedView
+from langchain_sdrag import ConstraintBinder, RedactingTransformer
 from langchain_sdrag.effects import completing
 from langchain_sdrag.windows import context_window
 from sdrag.effects.prompts import Message, Prompt, constant
@@ -112,7 +112,7 @@ def test_a_window_is_read_from_the_profile(llm, window):
     assert context_window(llm) == window
 
 
-@pytest.mark.parametrize("wrapper", [ConstraintBinder, RedactedView])
+@pytest.mark.parametrize("wrapper", [ConstraintBinder, RedactingTransformer])
 def test_wrappers_fit_their_prompts_to_it(wrapper):
     policy = {"constraints": ["Remove names"]}
 

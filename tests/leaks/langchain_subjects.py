@@ -137,7 +137,7 @@ def _langchain_summarizer(folder: Path) -> Any:
 
 
 def _langchain_view(folder: Path) -> Any:
-    return langchain_sdrag.RedactedView(
+    return langchain_sdrag.RedactingTransformer(
         policy=SETTINGS,
         llm=LangChainModel(reply=reply),
         state=folder / "state.sqlite",
@@ -219,7 +219,7 @@ SUBJECTS = (
         SUMMARIZER_MODES,
         releases=False,
     ),
-    Subject("langchain", "RedactedView", _langchain_view, TRANSFORMER_MODES),
+    Subject("langchain", "RedactingTransformer", _langchain_view, TRANSFORMER_MODES),
     Subject(
         "langchain",
         "HighlightAndSummarize",

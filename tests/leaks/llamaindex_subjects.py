@@ -93,7 +93,7 @@ def _llamaindex_summarizer(folder: Path) -> Any:
 
 
 def _llamaindex_view(folder: Path) -> Any:
-    return llamaindex_sdrag.RedactedView(
+    return llamaindex_sdrag.RedactingTransformer(
         policy=SETTINGS,
         llm=LlamaIndexModel(reply),
         state=folder / "state.sqlite",
@@ -209,7 +209,7 @@ SUBJECTS = (
         NODE_MODES,
         releases=False,
     ),
-    Subject("llamaindex", "RedactedView", _llamaindex_view, NODE_MODES),
+    Subject("llamaindex", "RedactingTransformer", _llamaindex_view, NODE_MODES),
     Subject(
         "llamaindex",
         "HighlightAndSummarize",

@@ -10,7 +10,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.tools import RetrieverTool
 
 from llamaindex_sdrag import (
-    RedactedView,
+    RedactingTransformer,
     SelectiveDisclosurePostprocessor,
     SelectiveDisclosureRetriever,
     guard_tool,
@@ -59,7 +59,7 @@ def found_by_a_tool(*, is_async):
 
 
 def viewed(*, is_async):
-    view = RedactedView(policy=POLICY)
+    view = RedactingTransformer(policy=POLICY)
     nodes = [found.node for found in index().as_retriever().retrieve("who")]
     made = asyncio.run(view.acall(nodes)) if is_async else view(nodes)
     return [NodeWithScore(node=node) for node in made]

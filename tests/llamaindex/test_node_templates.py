@@ -19,7 +19,7 @@ from llama_index.core.tools import RetrieverTool
 
 from llamaindex_sdrag import (
     InjectionScanner,
-    RedactedView,
+    RedactingTransformer,
     SelectiveDisclosurePostprocessor,
     SelectiveDisclosureRetriever,
     guard_tool,
@@ -89,7 +89,7 @@ def found_by_a_tool(nodes, policy, *, is_async):
 
 
 def viewed(nodes, policy, *, is_async):
-    view = RedactedView(policy=policy)
+    view = RedactingTransformer(policy=policy)
     found = asyncio.run(view.acall(nodes)) if is_async else view(nodes)
     return [NodeWithScore(node=one) for one in found]
 

@@ -45,4 +45,4 @@ def test_what_is_right_for_each_batch_works_in_a_worker(
 
     assert said(framework, "InjectionScanner") == "done"
     assert said(framework, "ConstraintBinder", state=state) == "done"
-    assert said(framework, "RedactedView", state=state) == "done"
+    assert said(framework, "RedactingTransformer", state=state) == "done"

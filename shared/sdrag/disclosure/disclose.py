@@ -7,7 +7,7 @@ text, metadata and ids. Whatever cannot be decided is withheld. Without a top K 
 constraint that binds is enforced, so the same chunk always leaves the same. The query
 serves ranking alone: no prompt here can hold it.
 
-`redacted_view` redacts a corpus for an index of its own. Vectors are made from text.
+`redact_for_audience` redacts a corpus for an index of its own. Vectors come from text.
 Made from unredacted text, they answer a guess: whoever asks for a name sees by ids and
 scores whether the corpus holds it. In an index of the view nothing of what is withheld
 has left a trace, at the price that a question which names it finds its passages less
@@ -181,7 +181,7 @@ class AudienceView(Confidential):
     decisions: tuple[Decision, ...]
 
 
-def redacted_view(
+def redact_for_audience(
     passages: Sequence[Passage], audience: Principal | None, setup: DisclosureSetup
 ) -> Steps[AudienceView]:
     """

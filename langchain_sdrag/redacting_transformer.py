@@ -16,7 +16,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_sdrag.convert import documents_of, passages_of, with_id
 from langchain_sdrag.effects import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
-from sdrag.disclosure.disclose import AudienceView, redacted_view
+from sdrag.disclosure.disclose import AudienceView, redact_for_audience
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.options import Options
@@ -24,16 +24,16 @@ from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Principal
 
-__all__ = ["RedactedView"]
+__all__ = ["RedactingTransformer"]
 
 
-class RedactedView(IngestWrapper[AudienceView]):
+class RedactingTransformer(IngestWrapper[AudienceView]):
     """
     Redact documents for an index of one audience.
 
     Example:
         ```python
-        view = RedactedView(policy="policy.yaml")
+        view = RedactingTransformer(policy="policy.yaml")
         visitors_store.add_documents(view.transform_documents(chunks))
         ```
 
@@ -76,7 +76,7 @@ class RedactedView(IngestWrapper[AudienceView]):
     def _steps(self, documents: Sequence[Document]) -> Steps[AudienceView]:
         passages = passages_of(map(with_id, documents))
         disclosure = self._engine.disclosure
-        return (yield from redacted_view(passages, self._audience, disclosure))
+        return (yield from redact_for_audience(passages, self._audience, disclosure))
 
     def _documents(
         self, documents: Sequence[Document], found: AudienceView

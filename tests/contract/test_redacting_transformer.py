@@ -18,7 +18,7 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.disclosure.disclose import redacted_view
+from sdrag.disclosure.disclose import redact_for_audience
 from sdrag.effects.steps import Embed, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.principals import acting_as
@@ -53,7 +53,7 @@ def by_langchain(surname, question, policy=POLICY, *, redacted=True):
         for n, text in enumerate(texts(surname))
     ]
     if redacted:
-        view = langchain_sdrag.RedactedView(policy=policy)
+        view = langchain_sdrag.RedactingTransformer(policy=policy)
         documents = view.transform_documents(documents)
     store.add_documents(documents)
     found = store.similarity_search_with_score(question, k=4)
@@ -70,7 +70,7 @@ def by_llamaindex(surname, question, policy=POLICY, *, redacted=True):
         for n, text in enumerate(texts(surname))
     ]
     if redacted:
-        nodes = llamaindex_sdrag.RedactedView(policy=policy)(nodes)
+        nodes = llamaindex_sdrag.RedactingTransformer(policy=policy)(nodes)
     index = VectorStoreIndex(
         nodes,
         storage_context=StorageContext.from_defaults(vector_store=store),
@@ -108,7 +108,7 @@ def test_corpora_that_differ_in_what_is_withheld_answer_alike(face, names):
 
 def told(passages, policy=POLICY, audience=None, **options):
     engine = Engine(policy, **options)
-    steps = redacted_view(passages, audience, engine.disclosure)
+    steps = redact_for_audience(passages, audience, engine.disclosure)
     return run(steps, Scripted())
 
 
@@ -196,8 +196,8 @@ def test_both_faces_and_both_clocks():
     text = "The witness Anna Karlsson rang."
     node = TextNode(id_="p", text=text)
     node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id="Karlsson")
-    ours = langchain_sdrag.RedactedView(policy=POLICY, audience=DOCTORS)
-    theirs = llamaindex_sdrag.RedactedView(policy=POLICY, audience=DOCTORS)
+    ours = langchain_sdrag.RedactingTransformer(policy=POLICY, audience=DOCTORS)
+    theirs = llamaindex_sdrag.RedactingTransformer(policy=POLICY, audience=DOCTORS)
     documents = [Document(page_content=text, metadata={"source": "Karlsson"})]
 
     made = [
@@ -216,7 +216,7 @@ def test_both_faces_and_both_clocks():
 def test_access_is_checked_over_a_view():
     """A retriever over the view still asks who may see what."""
     policy = {**POLICY, "access": {}}
-    view = langchain_sdrag.RedactedView(policy=policy)
+    view = langchain_sdrag.RedactingTransformer(policy=policy)
     texts = {"a": "The tide at a.", "b": "The tide at b."}
     documents = [
         Document(id=name, page_content=text, metadata={"tenant": name})

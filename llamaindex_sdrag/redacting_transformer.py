@@ -28,7 +28,7 @@ from sdrag.disclosure.disclose import (
     DOCUMENT_KEY,
     AudienceView,
     control_keys,
-    redacted_view,
+    redact_for_audience,
 )
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
@@ -37,16 +37,16 @@ from sdrag.policy import PolicySource, binds
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
 
-__all__ = ["RedactedView"]
+__all__ = ["RedactingTransformer"]
 
 
-class RedactedView(IngestWrapper[AudienceView]):
+class RedactingTransformer(IngestWrapper[AudienceView]):
     """
     Redact nodes for an index of one audience.
 
     Example:
         ```python
-        view = RedactedView(policy="policy.yaml")
+        view = RedactingTransformer(policy="policy.yaml")
         IngestionPipeline(transformations=[splitter, view, embed_model])
         ```
 
@@ -93,7 +93,7 @@ class RedactedView(IngestWrapper[AudienceView]):
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[AudienceView]:
         passages = tuple(map(passage_of, nodes))
         disclosure = self._engine.disclosure
-        return (yield from redacted_view(passages, self._audience, disclosure))
+        return (yield from redact_for_audience(passages, self._audience, disclosure))
 
     def _nodes(
         self, nodes: Sequence[BaseNode], found: AudienceView
