@@ -39,8 +39,9 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 
+from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of, passages_of
-from llamaindex_sdrag.tracing import hide_from_tracers
+from llamaindex_sdrag.tracing import hide_from_tracers, mute
 from llamaindex_sdrag.wrapping import LLAMAINDEX
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
@@ -58,6 +59,7 @@ from sdrag.highlight.exchange import (
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
+from sdrag.privacy.audit import AuditEvent
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight, Passage
 from sdrag.wrapper import (
     Unpickled,
@@ -167,8 +169,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         if self._streaming:
             response = await self._astreamed(asked)
         else:
-            found, _ = await self._engine.arun(self._steps(asked), self._cover())
-            response = _response(found, asked, self._evidence)
+            response = _response(await self._arun(asked), asked, self._evidence)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
@@ -178,8 +179,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         """Answer from texts, which are numbered in place of ids."""
         del response_kwargs
         asked = self._asked_of(query_str, _numbered(text_chunks))
-        found, _ = self._engine.run(self._steps(asked), self._cover())
-        return found.text
+        return self._run(asked).text
 
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
@@ -187,8 +187,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         """Answer from texts without blocking the event loop."""
         del response_kwargs
         asked = self._asked_of(query_str, _numbered(text_chunks))
-        found, _ = await self._engine.arun(self._steps(asked), self._cover())
-        return found.text
+        return (await self._arun(asked)).text
 
     def _get_prompts(self) -> PromptDictType:
         return {}
@@ -205,15 +204,23 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         rules = self._engine.policy
         return asked_of(question, passages, rules, redacted=self._redacted)
 
-    def _steps(self, asked: Asked) -> Steps[Answer]:
-        return answer(asked, self._answering)
+    def _run(self, asked: Asked) -> Answer:
+        steps = answer(asked, self._answering)
+        answered, event = self._engine.run(steps, self._cover())
+        announce(event)
+        return answered
+
+    async def _arun(self, asked: Asked) -> Answer:
+        steps = answer(asked, self._answering)
+        answered, event = await self._engine.arun(steps, self._cover())
+        announce(event)
+        return answered
 
     def _cover(self) -> Any:
         return hide_from_tracers(self._engine.policy)
 
     def _answered(self, asked: Asked) -> Response:
-        found, _ = self._engine.run(self._steps(asked), self._cover())
-        return _response(found, asked, self._evidence)
+        return _response(self._run(asked), asked, self._evidence)
 
     @property
     def _evidence(self) -> str | None:
@@ -224,34 +231,42 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         return PortRunner(self._engine.ports, self._engine.limits)
 
     def _streamed(self, asked: Asked) -> StreamingResponse:
+        sources = _Sources(asked, self._evidence)
+
         def conclude(steps: Steps[Answer]) -> Answer:
-            return self._engine.run(steps, self._cover())[0]
+            answered, event = self._engine.run(steps, self._cover())
+            sources.events.append(event)
+            return answered
 
         host = StreamHost(self._runner, self._cover, self._chunks, conclude)
         pieces = sealed_stream(stream(asked, self._answering, host))
-        sources = _Sources(asked, self._evidence)
         sources.piece(next(pieces))
         texts = _texts(pieces, sources)
         return StreamingResponse(texts, sources.nodes, sources.metadata)
 
     async def _astreamed(self, asked: Asked) -> AsyncStreamingResponse:
+        sources = _Sources(asked, self._evidence)
+
         async def conclude(steps: Steps[Answer]) -> Answer:
-            return (await self._engine.arun(steps, self._cover()))[0]
+            answered, event = await self._engine.arun(steps, self._cover())
+            sources.events.append(event)
+            return answered
 
         host = StreamHost(self._runner, self._cover, self._achunks, conclude)
         pieces = asealed_stream(astream(asked, self._answering, host))
-        sources = _Sources(asked, self._evidence)
         sources.piece(await anext(pieces))
         texts = _atexts(pieces, sources)
         return AsyncStreamingResponse(texts, sources.nodes, sources.metadata)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
         if self._model is not None:
+            mute(self._model.callback_manager)
             for part in self._model.stream_chat(_messages(prompt)):
                 yield part.delta or ""
 
     async def _achunks(self, prompt: Prompt) -> AsyncIterator[str]:
         if self._model is not None:
+            mute(self._model.callback_manager)
             async for part in await self._model.astream_chat(_messages(prompt)):
                 yield part.delta or ""
 
@@ -295,6 +310,7 @@ class _Sources(Confidential):
 
     def __init__(self, asked: Asked, evidence: str | None) -> None:
         self._asked, self._evidence = asked, evidence
+        self.events: list[AuditEvent] = []
         self.nodes: list[NodeWithScore] = []
         self.metadata: dict[str, Any] = {}
 
@@ -315,6 +331,8 @@ def _texts(pieces: Iterator[Piece], sources: _Sources) -> Generator[str, None, N
     for piece in pieces:
         if text := sources.piece(piece):
             yield text
+    for event in sources.events:
+        announce(event)
 
 
 async def _atexts(
@@ -323,6 +341,8 @@ async def _atexts(
     async for piece in pieces:
         if text := sources.piece(piece):
             yield text
+    for event in sources.events:
+        announce(event)
 
 
 def _numbered(texts: Sequence[str]) -> tuple[Passage, ...]:

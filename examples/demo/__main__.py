@@ -6,6 +6,7 @@ The same applications twice, plain and with their retriever wrapped.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from rich.console import Console
 from examples.demo.collection import Collection, collect, story
 from examples.demo.report import show_constraints, show_rows, show_story
 from examples.demo.run import Advance, Ask, DemoFigures, measure
+from sdrag import RawTextFilter
 from sdrag.cli.common import progress_bar
 from sdrag.privacy.audit import AuditEvent, AuditSink
 
@@ -36,6 +38,10 @@ def demo(
     top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 10,
 ) -> None:
     """Show what an application gives away, before and after one line is changed."""
+    handler = logging.StreamHandler()
+    handler.addFilter(RawTextFilter())
+    logging.basicConfig(handlers=[handler])
+    logging.captureWarnings(capture=True)
     console = Console()
     with TemporaryDirectory(prefix="sdrag-demo-") as folder:
         _tell_story(console, Path(folder))

@@ -11,9 +11,12 @@ from llama_index.core.llms import CustomLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.event_handlers import BaseEventHandler
 from pydantic import Field
 
 from llamaindex_sdrag.answer_guard import AnswerGuard
+from llamaindex_sdrag.auditing import DisclosureEvent
 from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
 from sdrag.errors import PromptSanitizationError, UsageError
 
@@ -170,3 +173,36 @@ def test_prompts_are_not_replaced() -> None:
     """The prompts carry the security property; a host does not swap them."""
     with pytest.raises(UsageError):
         HighlightAndSummarize().update_prompts({"x": None})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("mode", ["sync", "async"])
+async def test_every_answer_is_announced_once(streaming, mode):
+    """As an event of ids and codes, which handlers of LlamaIndex hear."""
+    heard: list[Any] = []
+
+    class Handler(BaseEventHandler):
+        def handle(self, event: Any, **kwargs: Any) -> None:
+            if isinstance(event, DisclosureEvent):
+                heard.append(event)
+
+    root, handler = get_dispatcher(), Handler()
+    root.add_event_handler(handler)
+    try:
+        wrapper = HighlightAndSummarize(llm=Model(), streaming=streaming)
+        if mode == "sync":
+            response = wrapper.synthesize(QUESTION, nodes())
+            text = "".join(response.response_gen) if streaming else response.response
+        else:
+            response = await wrapper.asynthesize(QUESTION, nodes())
+            text = (
+                response.response
+                if not streaming
+                else "".join([part async for part in response.async_response_gen()])
+            )
+    finally:
+        root.event_handlers.remove(handler)
+
+    assert "ten days" in text
+    assert [event.stage for event in heard] == ["highlight"]
+    assert "deposit" not in str(heard)
