@@ -105,7 +105,7 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
         return passages_of(documents)
 
     def _searching(self, retriever: Runnable[str, Any], question: str) -> HostSearch:
-        return searching(retriever, {})
+        return searching(retriever, {}, hidden=True)
 
     def __repr__(self) -> str:
         return f"ConstraintBinder(policy_hash={self._engine.policy_hash!r})"

@@ -17,6 +17,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
+from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.structured_query import Visitor
 from langchain_core.vectorstores import VectorStoreRetriever
 
@@ -60,13 +61,17 @@ HostRetriever = Runnable[str, Any] | FilteredRetriever
 _FORWARDED = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
 
 
-def searching(base: HostRetriever, options: Mapping[str, Any]) -> HostSearch:
+def searching(
+    base: HostRetriever, options: Mapping[str, Any], *, hidden: bool
+) -> HostSearch:
     """
     Search with the host's retriever.
 
     Args:
         base: The one that is wrapped.
         options: What the caller gave at call time in addition to `k`.
+        hidden: The handlers that the application bound to the retriever hear nothing;
+            those of objects inside it still do.
 
     Raises:
         UsageError: An option is unknown, or could widen what the host allows.
@@ -77,6 +82,8 @@ def searching(base: HostRetriever, options: Mapping[str, Any]) -> HostSearch:
     else:
         retriever, translate = base, _known_language(base)
     _check(options, translate)
+    if hidden:
+        retriever = _without_handlers(retriever)
 
     def arguments(effect: Search, method: str) -> dict[str, Any]:
         given = {key: options[key] for key in _FORWARDED & options.keys()}
@@ -98,6 +105,16 @@ def searching(base: HostRetriever, options: Mapping[str, Any]) -> HostSearch:
         return passages_of(_documents(found))
 
     return Port(call, acall)
+
+
+def _without_handlers(retriever: Runnable[str, Any]) -> Runnable[str, Any]:
+    """Return a retriever without the handlers that `with_config` bound to it."""
+    if not isinstance(retriever, RunnableBindingBase):
+        return retriever
+    bound = _without_handlers(retriever.bound)
+    config = {**retriever.config, "callbacks": None}
+    update = {"bound": bound, "config": config, "config_factories": []}
+    return retriever.model_copy(update=update)
 
 
 def _check(options: Mapping[str, Any], translate: FilterTranslator | None) -> None:

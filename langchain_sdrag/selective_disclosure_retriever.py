@@ -9,6 +9,7 @@ which no hook after the host's retriever can promise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from langchain_core.callbacks import (
@@ -28,7 +29,7 @@ from langchain_sdrag.principals import OnBehalf, on_behalf
 from langchain_sdrag.searching import FilteredRetriever, HostRetriever, searching
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import DisclosingWrapper
-from sdrag.engine import Stage
+from sdrag.engine import Engine, HostSearch, Stage
 from sdrag.errors import UsageError
 from sdrag.options import Options
 from sdrag.pipeline import Request, retrieve
@@ -126,7 +127,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         disclosure, event = engine.run(
             retrieve(self._request(query, k), engine),
             hide_from_tracers(engine.policy, child),
-            searching(self.base_retriever, options),
+            self._searching(options, engine),
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -144,10 +145,14 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         disclosure, event = await engine.arun(
             retrieve(self._request(query, k), engine),
             hide_from_tracers(engine.policy, child),
-            searching(self.base_retriever, options),
+            self._searching(options, engine),
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
+
+    def _searching(self, options: Mapping[str, Any], engine: Engine) -> HostSearch:
+        hidden = engine.policy.tracing.inner == "hidden"
+        return searching(self.base_retriever, options, hidden=hidden)
 
     def _request(self, query: str, k: int | None) -> Request:
         return Request(query, current_principal(), k or self.k)

@@ -85,7 +85,7 @@ def uninstall() -> None:
     """Put plain lists back; the next request of a wrapper installs again."""
     for dispatcher in list(root_manager.dispatchers.values()):
         for name in _DISPATCHED:
-            setattr(dispatcher, name, list(getattr(dispatcher, name)))
+            setattr(dispatcher, name, getattr(dispatcher, name)[:])
 
 
 def _mute_handler(handler: BaseCallbackHandler | None) -> None:

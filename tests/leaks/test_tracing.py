@@ -97,6 +97,15 @@ def test_a_model_does_not_tell_its_own_handlers_the_prompts(mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_a_retriever_does_not_tell_the_handlers_that_are_bound_to_it(mode):
+    handler = Handler()
+    bound = Documents().with_config(callbacks=[handler])
+
+    assert ask_langchain(wrap_langchain(bound, LangChainModel(reply=reply)), mode)
+    assert not leaked([handler.seen])
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_a_retriever_inside_a_graph_does_not_write_to_its_stream(mode):
     """The `custom` stream of LangGraph; a node of the application still writes."""
 
