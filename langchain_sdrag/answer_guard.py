@@ -94,9 +94,9 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             hidden = hide_from_tracers(self.policy, child)
-            found, event = self.engine.run(self._steps(draft), hidden)
+            guarded, event = self.engine.run(self._steps(draft), hidden)
             announce(event, child)
-            return self._output(found)
+            return self._output(guarded)
 
         with on_behalf(config, self.principal_resolver):
             return self._call_with_config(work, _counted(draft), config, **kwargs)
@@ -113,9 +113,9 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         async def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             hidden = hide_from_tracers(self.policy, child)
-            found, event = await self.engine.arun(self._steps(draft), hidden)
+            guarded, event = await self.engine.arun(self._steps(draft), hidden)
             await aannounce(event, child)
-            return self._output(found)
+            return self._output(guarded)
 
         with on_behalf(config, self.principal_resolver):
             return await self._acall_with_config(
@@ -141,8 +141,8 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         state = self.engine.state
         return check_answer(draft, self.policy, principal, now=now, state=state)
 
-    def _output(self, found: Guarded) -> Output:
-        return report_of(found) if self.return_report else found.text
+    def _output(self, guarded: Guarded) -> Output:
+        return report_of(guarded) if self.return_report else guarded.text
 
 
 def _counted(draft: Draft) -> dict[str, Any]:

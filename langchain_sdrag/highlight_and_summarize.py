@@ -139,9 +139,11 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             steps = answer(asked, self._settings)
-            found, event = self.engine.run(steps, hide_from_tracers(self.policy, child))
+            answered, event = self.engine.run(
+                steps, hide_from_tracers(self.policy, child)
+            )
             announce(event, child)
-            return self._output(found, asked)
+            return self._output(answered, asked)
 
         return self._call_with_config(work, _counted(asked), config, **kwargs)
 
@@ -157,11 +159,11 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         async def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             steps = answer(asked, self._settings)
-            found, event = await self.engine.arun(
+            answered, event = await self.engine.arun(
                 steps, hide_from_tracers(self.policy, child)
             )
             await aannounce(event, child)
-            return self._output(found, asked)
+            return self._output(answered, asked)
 
         return await self._acall_with_config(work, _counted(asked), config, **kwargs)
 
@@ -179,9 +181,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             hidden = partial(hide_from_tracers, self.policy, child)
 
             def conclude(steps: Steps[Answer]) -> Answer:
-                found, event = self.engine.run(steps, hidden())
+                answered, event = self.engine.run(steps, hidden())
                 announce(event, child)
-                return found
+                return answered
 
             host = StreamHost(self._runner, hidden, self._chunks, conclude)
             parts = 0
@@ -206,9 +208,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             hidden = partial(hide_from_tracers, self.policy, child)
 
             async def conclude(steps: Steps[Answer]) -> Answer:
-                found, event = await self.engine.arun(steps, hidden())
+                answered, event = await self.engine.arun(steps, hidden())
                 await aannounce(event, child)
-                return found
+                return answered
 
             host = StreamHost(self._runner, hidden, self._achunks, conclude)
             parts = 0
@@ -262,13 +264,13 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         keys = (key for key in self._question_keys() if key in given)
         return given.get(next(keys, ""))
 
-    def _output(self, found: Answer, asked: Asked) -> Output:
+    def _output(self, answered: Answer, asked: Asked) -> Output:
         if not self.return_sources:
-            return found.text
+            return answered.text
         return {
-            "answer": found.text,
-            "sources": _sources(found.highlights, asked),
-            **found.ending.as_dict(),
+            "answer": answered.text,
+            "sources": _sources(answered.highlights, asked),
+            **answered.ending.as_dict(),
         }
 
     def _piece(
