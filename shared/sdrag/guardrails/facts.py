@@ -261,7 +261,7 @@ def _is_misplaced(
     Say whether a claim's words belong to another item than the one it names.
 
     Args:
-        claim: Base forms of the claim's words, without the items themselves.
+        claim: Stems of the claim's words, without the items themselves.
         evidence: Where the items are.
         items: Of one kind.
         share: The least share of the claim's words that decides.

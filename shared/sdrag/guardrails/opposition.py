@@ -20,7 +20,8 @@ from sdrag.guardrails.polarity import (
     polarity_differs,
 )
 from sdrag.guardrails.quantities import Quantity, read_quantities
-from sdrag.guardrails.words import TokenText, base_form, read_tokens, word_set
+from sdrag.guardrails.words import TokenText, read_tokens, word_set
+from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
 
 _DENIALS = word_set(
@@ -31,8 +32,8 @@ _ROLES = word_set(
     " own director chief chairman chairwoman president mayor chancellor capital owner"
     " author founder inventor headquarters manager winner win"
 )
-_HELD_BY_ONE = frozenset(map(base_form, _ROLES))
-"""Base forms of what one party is or does, so that another name contradicts it."""
+_HELD_BY_ONE = frozenset(map(stem, _ROLES))
+"""Stems of what one party is or does, so that another name contradicts it."""
 _SAME_SUBJECT = 0.6
 _LEAST_SUBJECT = 2
 _HEAD = frozenset({0, 1})

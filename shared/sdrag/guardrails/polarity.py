@@ -19,10 +19,10 @@ from importlib.resources import files
 from sdrag.guardrails.words import (
     Token,
     TokenText,
-    base_form,
     is_among,
     word_set,
 )
+from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
 
 _DENIALS = word_set(
@@ -32,7 +32,7 @@ _DENIALS = word_set(
 _DENYING_VERBS = word_set(
     "fail refus declin forget forgot avoid omit neglect ceas stop prevent"
 )
-"""Base forms that deny the verb after `to`."""
+"""Stems that deny the verb after `to`."""
 _LACKING = word_set("lack miss absent absenc")
 _COMPARED = word_set(
     "more less fewer later earlier longer exceed exceeds only least most"
@@ -74,7 +74,7 @@ def is_denied(tokens: Sequence[Token]) -> bool:
 
 
 def are_opposite(left: str, right: str) -> bool:
-    """Say whether two base forms are antonyms."""
+    """Say whether two stems are antonyms."""
     if right in _antonyms().get(left, ()):
         return True
     short, long = sorted((left, right), key=len)
@@ -82,7 +82,7 @@ def are_opposite(left: str, right: str) -> bool:
 
 
 def are_alike(left: str, right: str) -> bool:
-    """Say whether two base forms are on one side of a line of antonyms."""
+    """Say whether two stems are on one side of a line of antonyms."""
     return left == right or any(
         {left, right} <= side for pair in _groups() for side in pair
     )
@@ -182,7 +182,7 @@ def _is_brief(piece: Sequence[Token]) -> bool:
 
 @lru_cache(maxsize=1)
 def _groups() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Read the project's groups: base forms on either side of a bar."""
+    """Read the project's groups: stems on either side of a bar."""
     lines = (line.partition("|") for line in _lines("antonyms"))
     return tuple((_bases(left), _bases(right)) for left, _, right in lines)
 
@@ -199,7 +199,7 @@ def _antonyms() -> dict[str, frozenset[str]]:
 
 
 def _bases(words: str) -> frozenset[str]:
-    return frozenset(map(base_form, words.split()))
+    return frozenset(map(stem, words.split()))
 
 
 def _lines(table: str) -> list[str]:

@@ -14,11 +14,11 @@ from itertools import pairwise
 from sdrag.guardrails.words import (
     NUMBER_WORDS,
     TokenText,
-    base_form,
     is_function_word,
     word_set,
 )
 from sdrag.text.dates import MONTHS
+from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
@@ -104,7 +104,7 @@ class Quantity(Confidential):
         value: Comparable: the number, or the month and the day.
         at: The token at which it begins.
         to: The token before which it ends.
-        unit: The measure's name; for things counted, the base form of their noun.
+        unit: The measure's name; for things counted, the stem of their noun.
         measured: The unit is a measure, and no thing.
         bound: `least`, `most`, `over`, `under`, or nothing.
     """
@@ -264,7 +264,7 @@ def _unit(tokens: TokenText, at: int, to: int) -> tuple[str, bool, int]:
             return _UNITS[kind], True, to
         if not kind.isalpha() or is_function_word(kind):
             break
-    return base_form(first), False, to
+    return stem(first), False, to
 
 
 def _pair_of_words(first: str, second: str) -> str:

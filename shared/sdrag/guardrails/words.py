@@ -1,9 +1,8 @@
 """
-Words to compare texts by: folded, without endings, and in clauses.
+Words to compare texts by: folded, stemmed, and in clauses.
 
-Function words carry no claim. Both sides of a comparison go through the same stemmer,
-so a few endings are enough. Clauses are cut at punctuation and at conjunctions. That is
-coarse, and enough to tell what stands near what.
+Function words carry no claim. Clauses are cut at punctuation and at conjunctions. That
+is coarse, and enough to tell what stands near what.
 """
 
 from __future__ import annotations
@@ -12,7 +11,9 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from sdrag.text.dates import CARDINALS
 from sdrag.text.folding import fold_text
+from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
 
 
@@ -34,14 +35,7 @@ _FUNCTION = word_set(
     " will more most other some such all both each i we you your our him us one two"
     " not no s t"
 )
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen"
-    " fourteen fifteen sixteen seventeen eighteen nineteen"
-)
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-NUMBER_WORDS = {word: value for value, word in enumerate(_ONES.split())} | {
-    word: 10 * value for value, word in enumerate(_TENS.split(), start=2)
-}
+NUMBER_WORDS = {"zero": 0, **CARDINALS}
 _BOUNDARIES = frozenset(";:,()-")
 _HARD = frozenset(";:")
 _CONJUNCTIONS = word_set(
@@ -51,8 +45,6 @@ _CONJUNCTIONS = word_set(
 _SIDING = word_set("vot argu speak rul decid campaign")
 _PREFIX = 5
 """Letters by which relatives of a word are known."""
-_LEAST = 3
-"""Letters that stay when an ending goes."""
 
 
 def is_function_word(word: str) -> bool:
@@ -61,44 +53,14 @@ def is_function_word(word: str) -> bool:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the base forms of a text's content words, in order."""
+    """Return the stems of a text's content words, in order."""
     return [
-        base_form(word)
-        for word in _WORD.findall(fold_text(text))
-        if word not in _FUNCTION
+        stem(word) for word in _WORD.findall(fold_text(text)) if word not in _FUNCTION
     ]
 
 
-def base_form(word: str) -> str:
-    """Return what is left of a folded word without its endings."""
-    if not word.isalpha():
-        return word
-    for ending, instead in (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("xes", "x")):
-        if word.endswith(ending) and len(word) - len(ending) >= _LEAST - 1:
-            word = word[: -len(ending)] + instead
-            break
-    else:
-        word = _without_ending(word)
-    return word.removesuffix("e") if len(word) > _LEAST else word
-
-
-def _without_ending(word: str) -> str:
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1] if len(word) > _LEAST else word
-    if word.endswith("eed"):
-        return word
-    for ending in ("ing", "ed"):
-        stem = word.removesuffix(ending)
-        if stem != word and len(stem) >= _LEAST and re.search("[aeiouy]", stem):
-            doubled = stem[-1] == stem[-2] and stem[-1] not in "lsz"
-            return stem[:-1] if doubled else stem
-        if ending == "ed" and stem != word and re.search("[aeiouy]", stem):
-            return word[:-1]
-    return word
-
-
 def is_among(word: str, words: Collection[str]) -> bool:
-    """Say whether a base form, or a near relative, is among others."""
+    """Say whether a stem, or a near relative, is among others."""
     if word in words:
         return True
     if len(word) < _PREFIX or not word.isalpha():
@@ -114,7 +76,7 @@ class Token(Confidential):
 
     Args:
         text: Folded.
-        base: Its base form.
+        base: Its stem.
         clause: The number of its clause in the text.
         hard: How many sentences and semicolons precede it.
         content: It carries meaning: no mark, no function word.
@@ -154,7 +116,7 @@ def read_tokens(texts: Sequence[str]) -> TokenText:
             tokens.append(
                 Token(
                     text=folded,
-                    base=base_form(folded),
+                    base=stem(folded),
                     clause=clause,
                     hard=hard,
                     content=_is_content(folded) or _takes_sides(tokens, folded),
