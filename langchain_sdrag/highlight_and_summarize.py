@@ -5,9 +5,10 @@ The model that words the answer never reads the question. It takes the shape tha
 `create_stuff_documents_chain` takes: `{"question": str, "context": documents}`. A
 context that is one string is refused, since nothing in it could be cited or separated.
 
-Put `SelectiveDisclosureRetriever` before it where the policy has constraints, and say
-so by `redacted=True`: a highlighter's prompt holds the question, so it must not hold
-what is withheld. Without that the prompt check refuses, and no model is called.
+Put `SelectiveDisclosureRetriever` before it where the policy has constraints: a
+highlighter's prompt holds the question, so it must not hold what is withheld. What the
+retriever released under the same policy has a keyed mark in its evidence. Anything else
+is refused, and no model is called.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from sdrag.highlight.exchange import (
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
+from sdrag.state import StateSource
 from sdrag.vocabulary import Highlight
 from sdrag.wrapper import asealed_stream, asked_of, sealed_stream, settings_of
 
@@ -75,10 +77,10 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             hold.
         llm: Highlights and summarizes; without one, both are done locally.
         embeddings: Measures divergence; the packaged MiniLM by default.
+        state: That of the retriever, where it is on disk: its key makes the marks.
         options: Sinks of audit events, and limits.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
-        redacted: The context went through disclosure control under this policy.
         return_sources: Give the highlights with the answer, as documents, and how it
             ended: whether something was declined, why it was or is flagged (a code of
             `docs/reasons.md`), and which of several questions are unanswered.
@@ -93,7 +95,6 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
     _settings: Settings = PrivateAttr()
 
     highlighter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
-    redacted: bool = Field(default=False, frozen=True)
     return_sources: bool = Field(default=False, frozen=True)
     question_key: str | None = Field(default=None, frozen=True)
 
@@ -103,9 +104,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         llm: Model | None = None,
         *,
         embeddings: Embeddings | None = None,
+        state: StateSource = None,
         options: Options | None = None,
         highlighter: Highlighter | str | None = None,
-        redacted: bool = False,
         return_sources: bool = False,
         question_key: str | None = None,
     ) -> None:
@@ -113,9 +114,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             {} if policy is None else policy,
             llm,
             embeddings,
-            options=options,
+            state,
+            options,
             highlighter=highlighter,
-            redacted=redacted,
             return_sources=return_sources,
             question_key=question_key,
         )
@@ -254,7 +255,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
                 " as 'context'.",
             )
         passages = passages_of(context or ())
-        return asked_of(question, passages, self.policy, redacted=self.redacted)
+        return asked_of(question, passages, self.engine)
 
     def _question_keys(self) -> tuple[str, ...]:
         return (self.question_key,) if self.question_key else _QUESTION_KEYS

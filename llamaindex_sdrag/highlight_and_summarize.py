@@ -9,11 +9,11 @@ response's metadata says so under `sdrag`: `declined`, `reason` and `unanswered`
 numbers of those of several questions that were not answered. Of a stream they are known
 when it has ended.
 
-Put `SelectiveDisclosureRetriever` before it where the policy has constraints, and say
-so by `redacted=True`: a highlighter's prompt holds the question, so it must not hold
-what is withheld. Without that the prompt check refuses, and no model is called. A chat
-engine of mode condense-plus-context builds its own synthesizer and cannot be given
-this one.
+Put `SelectiveDisclosureRetriever` before it where the policy has constraints: a
+highlighter's prompt holds the question, so it must not hold what is withheld. What the
+retriever released under the same policy has a keyed mark in its evidence. Anything else
+is refused, and no model is called. A chat engine of mode
+condense-plus-context builds its own synthesizer and cannot be given this one.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.privacy.audit import AuditEvent
+from sdrag.state import StateSource
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight, Passage
 from sdrag.wrapper import (
     Unpickled,
@@ -92,10 +93,10 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
             hold.
         llm: Highlights and summarizes; without one, both are done locally.
         embeddings: Measures divergence; the packaged MiniLM by default.
+        state: That of the retriever, where it is on disk: its key makes the marks.
         options: Sinks of audit events, and limits.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
-        redacted: The nodes went through disclosure control under this policy.
         streaming: Answer with a stream of the summarizer's answer.
 
     Raises:
@@ -109,16 +110,17 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         llm: LLM | None = None,
         *,
         embeddings: BaseEmbedding | None = None,
+        state: StateSource = None,
         options: Options | None = None,
         highlighter: Highlighter | str | None = None,
-        redacted: bool = False,
         streaming: bool = False,
     ) -> None:
         self._engine = Engine(
             {} if policy is None else policy,
             llm,
             embeddings,
-            options=options,
+            state,
+            options,
             stage="highlight",
             framework=LLAMAINDEX,
         )
@@ -128,7 +130,6 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         self._answering = settings_of(
             rules, highlighter, has_model=has_model, limits=limits
         )
-        self._redacted = redacted
         # The base class would fall back on the global model; it gets one that is mute.
         super().__init__(
             llm=MockLLM(),
@@ -201,8 +202,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         return self._asked_of(text, passages_of(nodes))
 
     def _asked_of(self, question: str, passages: tuple[Passage, ...]) -> Asked:
-        rules = self._engine.policy
-        return asked_of(question, passages, rules, redacted=self._redacted)
+        return asked_of(question, passages, self._engine)
 
     def _run(self, asked: Asked) -> Answer:
         steps = answer(asked, self._answering)

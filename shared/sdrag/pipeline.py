@@ -26,7 +26,13 @@ from sdrag.guardrails import answer as answers
 from sdrag.guardrails.access import Fetched, fetch
 from sdrag.guardrails.answer_work import Draft, Guarded
 from sdrag.guardrails.notices import MODEL_FAILED, notice
-from sdrag.guardrails.screened import Retrieval, Screened, export_evidence, stamped
+from sdrag.guardrails.screened import (
+    MARK,
+    Retrieval,
+    Screened,
+    export_evidence,
+    stamped,
+)
 from sdrag.policy import GUARDS, AccessSection, Policy
 from sdrag.privacy.identities import pseudonymized
 from sdrag.state import State
@@ -94,7 +100,8 @@ def _release(
     released = yield from _guard_released(chosen, disclosed, screened, request, engine)
     failed = yield from _failure_notices(disclosed, released, engine)
 
-    leaving = (*released.passages, *screened.notices, *released.notices, *failed)
+    marked = _mark_released(released.passages, engine)
+    leaving = (*marked, *screened.notices, *released.notices, *failed)
     before = (*allowed.decisions, *screened.decisions)
     hidden = pseudonymized(before, _reported_ids(chosen, disclosed), setup.key)
     return Disclosure(
@@ -272,6 +279,17 @@ def _guard_released(
             result = yield from guard.load()(guarded.passages, section, facts)
             guarded = guarded.then(result)
     return guarded
+
+
+def _mark_released(passages: Sequence[Passage], engine: Engine) -> Sequence[Passage]:
+    """Mark what leaves; Highlight & Summarize reads nothing without the mark."""
+    policy, keys = engine.policy, engine.disclosure.state.shared_keys
+    if not policy.constraints:
+        return passages
+    return [
+        stamped(passage, {MARK: keys.release(policy.hash, passage.text)})
+        for passage in passages
+    ]
 
 
 def _audience(request: Request, engine: Engine) -> dict[str, str]:

@@ -8,6 +8,7 @@ so a policy that is read again holds for the requests that begin afterwards.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from sdrag.errors import (
     cut_off,
 )
 from sdrag.guardrails.notices import sources
+from sdrag.guardrails.screened import MARK, evidence, import_evidence
 from sdrag.highlight.exchange import Asked, Highlighter, Settings
 from sdrag.highlight.highlighters import highlighter_named
 from sdrag.policy import Policy, PolicySource
@@ -175,19 +177,26 @@ def settings_of(
     )
 
 
-def asked_of(
-    question: str, passages: tuple[Passage, ...], policy: Policy, *, redacted: bool
-) -> Asked:
+def asked_of(question: str, passages: tuple[Passage, ...], engine: Engine) -> Asked:
     """
     Label what is asked.
 
     Args:
         question: The asker's words.
         passages: The host's ranking, best first; notices among them are left out.
-        policy: Where it has constraints, passages are sensitive until redacted.
-        redacted: The host says that the passages went through disclosure control.
+        engine: Where its policy has constraints, passages are sensitive, unless each
+            has the mark of being released under this very policy.
     """
-    is_clean = redacted or not policy.constraints
-    return Asked(
-        question, sources(passages), Label.NONE if is_clean else Label.SENSITIVE
+    read = sources(passages)
+    is_clean = not engine.policy.constraints or all(
+        _is_released(passage, engine) for passage in read
     )
+    return Asked(question, read, Label.NONE if is_clean else Label.SENSITIVE)
+
+
+def _is_released(passage: Passage, engine: Engine) -> bool:
+    """Check the mark: metadata is for anyone to write, but the key is not."""
+    policy, keys = engine.policy, engine.disclosure.state.shared_keys
+    facts = evidence(import_evidence(passage, policy.metadata.evidence))
+    mark = str(facts.get(MARK, "")).encode("utf-8", "surrogatepass")
+    return compare_digest(mark, keys.release(policy.hash, passage.text).encode())

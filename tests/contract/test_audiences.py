@@ -97,11 +97,11 @@ RETRIEVERS = [by_langchain, by_llamaindex]
 WRAPPERS = [*RETRIEVERS, by_compressor, by_postprocessor]
 
 
-OF_STATES = {"document": "", "audience": ""}
+OF_STATES = {"document": "", "audience": "", "mark": ""}
 
 
 def _comparable(shown):
-    """Leave out aliases, handles and audiences: every state has its own."""
+    """Leave out aliases, handles, audiences and marks: every state has its own."""
     return [
         (
             re.sub(r"^p-[0-9a-f]{16}$", "alias", name),

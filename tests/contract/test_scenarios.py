@@ -129,7 +129,7 @@ UNTOUCHED = [
         {"constraints": []},
     ),
 ]
-KEYED = {"document": "handle", "audience": "tag"}
+KEYED = {"document": "handle", "audience": "tag", "mark": "mark"}
 """What differs with the key of a state."""
 TABLE = (*REDACTED, *IN_DOUBT, *WITHHELD, *UNTOUCHED)
 

@@ -17,6 +17,8 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.guardrails.notices import INSUFFICIENT
+from sdrag.policy import Policy
+from sdrag.state.keys import PROCESS_KEYS
 
 from ..support.doubles import LangChainModel, LlamaIndexModel
 
@@ -53,12 +55,20 @@ class Completion(LlamaIndexModel):
             yield CompletionResponse(text=text[: at + STEP], delta=part)
 
 
+def released(text: str, rules: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata that shows that a text went through disclosure control."""
+    return {"sdrag": {"mark": PROCESS_KEYS.release(Policy.read(rules).hash, text)}}
+
+
 def langchain(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -> Any:
     """Give each face of the runnable as a function of nothing."""
     hook = langchain_sdrag.HighlightAndSummarize(
-        llm=Chat(reply=brain), return_sources=True, redacted=True, policy=dict(rules)
+        llm=Chat(reply=brain), return_sources=True, policy=dict(rules)
     )
-    context = [Document(text, id=f"p{at}") for at, text in enumerate(texts)]
+    context = [
+        Document(text, id=f"p{at}", metadata=released(text, rules))
+        for at, text in enumerate(texts)
+    ]
     given = {"question": QUESTION, "context": context}
 
     def result(output: Any) -> Result:
@@ -93,14 +103,16 @@ def langchain(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) ->
 def llamaindex(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -> Any:
     """Give each face of the synthesizer as a function of nothing."""
     nodes = [
-        NodeWithScore(node=TextNode(id_=f"p{at}", text=text), score=1.0)
+        NodeWithScore(
+            node=TextNode(id_=f"p{at}", text=text, metadata=released(text, rules)),
+            score=1.0,
+        )
         for at, text in enumerate(texts)
     ]
 
     def hook(*, streaming: bool) -> llamaindex_sdrag.HighlightAndSummarize:
         return llamaindex_sdrag.HighlightAndSummarize(
             llm=Completion(brain),
-            redacted=True,
             policy=dict(rules),
             streaming=streaming,
         )

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
 from sdrag import Options
-from sdrag.errors import PromptSanitizationError, UsageError
+from sdrag.errors import UsageError
 
 from ..support.scripted import canary
 
@@ -155,19 +155,6 @@ def test_placeholders_do_not_count() -> None:
 
     assert len(model.seen) == 0
     assert hook.invoke(given) == hook.policy.highlight.decline_text
-
-
-def test_constraints_need_redacted_documents() -> None:
-    """Under a policy with constraints, documents are refused unless said redacted."""
-    policy = {"constraints": ["Hide the names of witnesses"]}
-    model = Model()
-
-    with pytest.raises(PromptSanitizationError):
-        HighlightAndSummarize(llm=model, policy=policy).invoke(INPUT)
-
-    assert model.seen == []
-    said = HighlightAndSummarize(llm=model, policy=policy, redacted=True)
-    assert said.invoke(INPUT) == ANSWER
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,7 @@ class TestBadHosts:
 
         (released,) = wrapped(host).invoke("q")
 
-        assert released.metadata.pop("sdrag").keys() == {"audience"}
+        assert released.metadata.pop("sdrag").keys() == {"audience", "mark"}
         assert released.metadata == {"relevance_score": 0.5}
 
     def test_inputs_are_not_changed(self, host):

@@ -90,7 +90,9 @@ def _langchain_binder(folder: Path) -> Any:
 
 
 def _highlighting(folder: Path) -> Runnable[Any, Any]:
-    answering = langchain_sdrag.HighlightAndSummarize(policy=SETTINGS, redacted=True)
+    answering = langchain_sdrag.HighlightAndSummarize(
+        policy=SETTINGS, state=folder / "state.sqlite"
+    )
     context = _langchain_retriever(folder)
     return {"context": context, "question": RunnablePassthrough()} | answering
 

@@ -107,7 +107,7 @@ def _bare_nodes() -> list[Any]:
 def _llamaindex_highlighting(folder: Path) -> Any:
     def build(*, streaming: bool) -> RetrieverQueryEngine:
         answering = llamaindex_sdrag.HighlightAndSummarize(
-            policy=SETTINGS, redacted=True, streaming=streaming
+            policy=SETTINGS, state=folder / "state.sqlite", streaming=streaming
         )
         retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
             base_retriever=PlantedRetriever(),

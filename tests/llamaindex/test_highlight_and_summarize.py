@@ -18,7 +18,7 @@ from pydantic import Field
 from llamaindex_sdrag.answer_guard import AnswerGuard
 from llamaindex_sdrag.auditing import DisclosureEvent
 from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
-from sdrag.errors import PromptSanitizationError, UsageError
+from sdrag.errors import UsageError
 
 from ..support.scripted import canary
 
@@ -154,19 +154,6 @@ def test_a_guard_around_it_keeps_what_it_said() -> None:
 
     assert response.metadata["sdrag"]["declined"] is True
     assert "claims" in response.metadata["sdrag"]
-
-
-def test_constraints_need_redacted_nodes() -> None:
-    """Under a policy with constraints, nodes are refused unless said redacted."""
-    policy = {"constraints": ["Hide the names of witnesses"]}
-    model = Model()
-
-    with pytest.raises(PromptSanitizationError):
-        HighlightAndSummarize(llm=model, policy=policy).synthesize(QUESTION, nodes())
-
-    assert model.seen == []
-    said = HighlightAndSummarize(llm=model, policy=policy, redacted=True)
-    assert str(said.synthesize(QUESTION, nodes())) == ANSWER
 
 
 def test_prompts_are_not_replaced() -> None:

@@ -16,6 +16,9 @@ from typing import Any
 from sdrag.effects.runner import Limits
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage
 
+MARK = "mark"
+"""Of the evidence: the keyed hash that shows that a text is as it was released."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Retrieval(Confidential):

@@ -120,7 +120,7 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     if Label.SENSITIVE in asked.labels:
         raise PromptSanitizationError(
             "Highlights go to the asker; these passages still hold what is withheld.",
-            hint="Redact first, for example with SelectiveDisclosureRetriever.",
+            hint="Use SelectiveDisclosureRetriever with this policy; pass its state.",
         )
     passages, unread = _select(asked.passages, settings)
     propose = settings.highlighter

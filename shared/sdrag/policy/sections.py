@@ -288,7 +288,8 @@ class MetadataSection(Section):
     both lists is one of these."""
     evidence: MetadataKey | None = EVIDENCE_KEY
     """Under which key a released passage says what was done to it. With null it does
-    not, and an `AnswerGuard` cannot check what was withheld."""
+    not: an `AnswerGuard` cannot check what was withheld, and `HighlightAndSummarize`
+    refuses passages."""
 
     @property
     def keys(self) -> tuple[str, ...]:

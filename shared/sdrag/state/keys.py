@@ -96,6 +96,16 @@ class Keys:
         tag = self.of("audience", json.dumps(known, sort_keys=True, default=_plain))
         return self.of("key of audiences", size=2).hex() + tag[:6].hex()
 
+    def release(self, policy: str, text: str) -> str:
+        """
+        Return the mark of a text that was released under a policy.
+
+        Args:
+            policy: The hash of the policy.
+            text: As it was released.
+        """
+        return self.of("released", policy, text, size=12).hex()
+
     def of_document(self, document: bytes) -> DocumentKeys:
         """Return the hashes of one document's forms."""
         return DocumentKeys(self._secret, document)
