@@ -7,13 +7,11 @@ the same in `llamaindex_sdrag`.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sdrag.errors import require_extra
 
-if TYPE_CHECKING:
+with require_extra("langchain", "langchain_sdrag"):
     from langchain_sdrag.answer_guard import AnswerGuard
     from langchain_sdrag.constraint_binder import ConstraintBinder
     from langchain_sdrag.hierarchy_summarizer import HierarchySummarizer
@@ -25,13 +23,15 @@ if TYPE_CHECKING:
     from langchain_sdrag.selective_disclosure_compressor import (
         SelectiveDisclosureCompressor,
     )
-    from langchain_sdrag.selective_disclosure_middleware import (
-        SelectiveDisclosureMiddleware,
-    )
     from langchain_sdrag.selective_disclosure_retriever import (
         SelectiveDisclosureRetriever,
     )
     from langchain_sdrag.source_separation import separated_prompt, separated_sources
+
+if TYPE_CHECKING:
+    from langchain_sdrag.selective_disclosure_middleware import (
+        SelectiveDisclosureMiddleware,
+    )
 
 __all__ = [
     "AnswerGuard",
@@ -49,33 +49,11 @@ __all__ = [
     "separated_sources",
 ]
 
-_HOMES = {
-    "AnswerGuard": "answer_guard",
-    "ConstraintBinder": "constraint_binder",
-    "FilteredRetriever": "searching",
-    "HierarchySummarizer": "hierarchy_summarizer",
-    "HighlightAndSummarize": "highlight_and_summarize",
-    "InjectionScanner": "injection_scanner",
-    "LinkageMasker": "linkage_masker",
-    "RedactingTransformer": "redacting_transformer",
-    "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
-    "SelectiveDisclosureMiddleware": "selective_disclosure_middleware",
-    "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
-    "separated_prompt": "source_separation",
-    "separated_sources": "source_separation",
-}
-
-with require_extra("langchain", "langchain_sdrag"):
-    if find_spec("langchain_core") is None:
-        raise ImportError
-
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
-    if name not in _HOMES:
+    """Import the middleware when it is asked for: it needs LangGraph."""
+    if name != "SelectiveDisclosureMiddleware":
         raise AttributeError(f"module 'langchain_sdrag' has no attribute {name!r}")
-    return getattr(import_module(f"langchain_sdrag.{_HOMES[name]}"), name)
+    from langchain_sdrag import selective_disclosure_middleware  # noqa: PLC0415
 
-
-def __dir__() -> list[str]:
-    return __all__
+    return selective_disclosure_middleware.SelectiveDisclosureMiddleware

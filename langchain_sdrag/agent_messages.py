@@ -14,7 +14,7 @@ in the response metadata of a message, which is sent to no provider.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.documents import Document
@@ -27,155 +27,148 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from langchain_sdrag.convert import documents_of, passages_of
+from sdrag.effects.modes import Mode
+from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, release_mark
 from sdrag.errors import UsageError, require_extra
-from sdrag.policy import Policy, metadata_of_any
-from sdrag.vocabulary import Confidential, Principal
+from sdrag.pipeline import Disclosure, Request, disclose
+from sdrag.policy import metadata_of_any
+from sdrag.vocabulary import Confidential
+from sdrag.wrapper import NOTHING_RELEASED
 
 with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
 
-__all__ = [
-    "NOTHING",
-    "ReleaseMark",
-    "answer_with",
-    "documents_in",
-    "messages_in",
-    "needs_release",
-    "rebuild",
-]
+__all__ = ["Release", "needs_release"]
 
-NOTHING = "Nothing was found that may be disclosed."
-"""Replaces a text that may not be disclosed."""
-Answer = ToolMessage | Command[Any]
 _MARK = "sdrag"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ReleaseMark(Confidential):
-    """
-    The mark of what is released to one principal under one policy.
-
-    Args:
-        engine: Enforces the policy; its state holds the secret.
-        principal: To whom messages are released; `None` is nobody in particular.
-    """
-
-    engine: Engine
-    principal: Principal | None
-
-    def put_on(self, message: BaseMessage) -> BaseMessage:
-        """Return the message with the mark."""
-        metadata = {**message.response_metadata, _MARK: self._of(message)}
-        return message.model_copy(update={"response_metadata": metadata})
-
-    def stands_on(self, message: BaseMessage) -> bool:
-        """Say whether the message, with the text it has now, carries this mark."""
-        mark: object = message.response_metadata.get(_MARK)
-        return mark is not None and mark == self._of(message)
-
-    def _of(self, message: BaseMessage) -> str:
-        documents = _artifact(message) or ()
-        texts = (message.type, str(message.text), *(d.page_content for d in documents))
-        state, policy = self.engine.disclosure.state, self.engine.policy
-        return release_mark(state, policy, self.principal, texts)
 
 
 def needs_release(message: BaseMessage) -> bool:
     """
     Say whether a message is one that disclosure control releases.
 
-    What a human or the host says is not. A summary of the thread is, though LangChain
-    gives it to the model as a human's message.
+    What a human or the application says is not. A summary of the thread is, though
+    LangChain gives it to the model as a human's message.
     """
     if isinstance(message, HumanMessage):
         return "lc_source" in message.additional_kwargs
     return not isinstance(message, SystemMessage | RemoveMessage)
 
 
-def documents_in(message: BaseMessage, policy: Policy) -> list[Document]:
-    """Return the documents of the artifact, or the text as one document."""
-    documents, text = _artifact(message), str(message.text)
-    if documents is not None:
-        return documents
-    return [Document(text, metadata=metadata_of_any(policy))] if text else []
-
-
-def rebuild(
-    message: BaseMessage, released: Sequence[Document], **names: Any
-) -> BaseMessage:
+@dataclass(frozen=True, slots=True, repr=False)
+class Release(Confidential):
     """
-    Build the message that model, state and checkpointer see.
+    Redacts messages for one principal under one policy, and marks them.
 
     Args:
-        message: What it is built of; it is not changed.
-        released: What is left of its documents.
-        names: Ids and names that replace those of the message.
+        engine: Enforces the policy; its state holds the secret of the marks.
+        request: On whose behalf; what the model asked ranks constraints, no more.
     """
+
+    engine: Engine
+    request: Request
+
+    def mark(self, message: BaseMessage) -> BaseMessage:
+        """Return the message with the mark."""
+        metadata = {**message.response_metadata, _MARK: self._mark_of(message)}
+        return message.model_copy(update={"response_metadata": metadata})
+
+    def is_marked(self, message: BaseMessage) -> bool:
+        """Say whether the message, with the text it has now, carries this mark."""
+        mark: object = message.response_metadata.get(_MARK)
+        return mark is not None and mark == self._mark_of(message)
+
+    async def redact(
+        self, mode: Mode, message: BaseMessage, **names: Any
+    ) -> BaseMessage:
+        """
+        Return the message with what may be disclosed of it, marked.
+
+        Args:
+            mode: Sync or async.
+            message: It is not changed.
+            names: Ids and names that replace those of the message.
+        """
+        engine, steps = self.engine, self._steps(message)
+        disclosure, _ = await mode(engine.run, engine.arun, steps)
+        released = documents_of(disclosure.passages)
+        return self.mark(_rebuild(message, released, **names))
+
+    async def redact_answer(
+        self, mode: Mode, call: ToolCallRequest, answer: object
+    ) -> Any:
+        """
+        Redact what a tool answers, under the ids and names of its call.
+
+        Raises:
+            UsageError: The answer holds what cannot be redacted.
+        """
+        if isinstance(answer, list):
+            return [await self.redact_answer(mode, call, part) for part in answer]
+        names = {"name": call.tool_call["name"], "tool_call_id": call.tool_call["id"]}
+        if isinstance(answer, ToolMessage):
+            return await self.redact(mode, answer, id=None, **names)
+        if not isinstance(answer, Command):
+            raise UsageError("A guarded tool returned what cannot be redacted.")
+        if answer.update is None:
+            return answer
+        messages, thread = _messages_in(answer, call), _thread(call)
+        released = [
+            message
+            if message in thread
+            else await self.redact(mode, message, id=None, **names)
+            for message in messages
+        ]
+        update = {**answer.update, "messages": released}
+        return Command(graph=answer.graph, goto=answer.goto, update=update)
+
+    def _mark_of(self, message: BaseMessage) -> str:
+        documents = _artifact(message) or ()
+        texts = (message.type, str(message.text), *(d.page_content for d in documents))
+        state, policy = self.engine.disclosure.state, self.engine.policy
+        return release_mark(state, policy, self.request.principal, texts)
+
+    def _steps(self, message: BaseMessage) -> Steps[Disclosure]:
+        documents, text = _artifact(message), str(message.text)
+        if documents is None:
+            metadata = metadata_of_any(self.engine.policy)
+            documents = [Document(text, metadata=metadata)] if text else []
+        passages = passages_of(documents)
+        disclosure = yield from disclose(passages, self.request, self.engine)
+        tool = message.name or "" if isinstance(message, ToolMessage) else None
+        return replace(disclosure, tool=tool)
+
+
+def _rebuild(
+    message: BaseMessage, released: Sequence[Document], **names: Any
+) -> BaseMessage:
+    """Build the message that model, state and checkpointer see."""
     text = "\n\n".join(document.page_content for document in released)
     if isinstance(message, ToolMessage):
         kept = ("id", "name", "tool_call_id", "status")
         fields = {name: getattr(message, name) for name in kept} | names
         artifact = None if _artifact(message) is None else list(released)
-        return ToolMessage(content=text or NOTHING, artifact=artifact, **fields)
+        return ToolMessage(text or NOTHING_RELEASED, artifact=artifact, **fields)
+    identity = names.get("id", message.id)
     if isinstance(message, AIMessage):
         calls = [{**call, "args": {}} for call in message.tool_calls]
-        text = text or ("" if calls else NOTHING)
-        return AIMessage(text, id=names.get("id", message.id), tool_calls=calls)
-    return HumanMessage(text or NOTHING, id=names.get("id", message.id))
+        text = text or ("" if calls else NOTHING_RELEASED)
+        return AIMessage(text, id=identity, tool_calls=calls)
+    return HumanMessage(text or NOTHING_RELEASED, id=identity)
 
 
-def messages_in(answer: object, request: ToolCallRequest) -> list[BaseMessage]:
-    """
-    Return the messages of a tool's answer that are not in the thread already.
-
-    Raises:
-        UsageError: The answer holds what cannot be redacted.
-    """
-    return [m for m in _written(answer, request) if m not in _thread(request)]
-
-
-def answer_with(
-    answer: Any, request: ToolCallRequest, released: dict[int, BaseMessage]
-) -> Any:
-    """
-    Rebuild a tool's answer of released messages.
-
-    Args:
-        answer: What `messages_in` has admitted.
-        request: The call of the tool.
-        released: By the `id()` of the message that each replaces.
-    """
-    if isinstance(answer, list):
-        return [answer_with(part, request, released) for part in answer]
-    if isinstance(answer, ToolMessage):
-        return released.get(id(answer), answer)
-    if answer.update is None:
-        return answer
-    messages = [released.get(id(m), m) for m in _written(answer, request)]
-    return Command(
-        graph=answer.graph,
-        goto=answer.goto,
-        update={**answer.update, "messages": messages},
-    )
-
-
-def _written(answer: object, request: ToolCallRequest) -> list[BaseMessage]:
-    """Return the messages of an answer, or refuse it."""
-    if isinstance(answer, list):
-        return [m for part in answer for m in _written(part, request)]
-    if isinstance(answer, ToolMessage):
-        return [answer]
-    if not isinstance(answer, Command):
-        raise UsageError("A guarded tool returned what cannot be redacted.")
-    update = {} if answer.update is None else answer.update
-    goto = answer.goto if isinstance(answer.goto, list | tuple) else [answer.goto]
-    state = request.state if isinstance(request.state, dict) else {}
+def _messages_in(command: Command[Any], call: ToolCallRequest) -> list[BaseMessage]:
+    """Return the messages of a command that writes nothing else, or refuse it."""
+    update, goto = command.update, command.goto
+    nodes = goto if isinstance(goto, list | tuple) else [goto]
+    state = call.state if isinstance(call.state, dict) else {}
     if (
         not isinstance(update, dict)
-        or answer.resume is not None
-        or not all(isinstance(node, str) for node in goto)
+        or command.resume is not None
+        or not all(isinstance(node, str) for node in nodes)
         or any(update[key] != state.get(key) for key in update if key != "messages")
     ):
         raise UsageError(
@@ -190,8 +183,8 @@ def _written(answer: object, request: ToolCallRequest) -> list[BaseMessage]:
     return listed
 
 
-def _thread(request: ToolCallRequest) -> list[BaseMessage]:
-    state = request.state
+def _thread(call: ToolCallRequest) -> list[BaseMessage]:
+    state = call.state
     messages = state.get("messages") if isinstance(state, dict) else state
     return list(getattr(state, "messages", messages) or ())
 

@@ -10,24 +10,22 @@ prompt received: give it what `SelectiveDisclosureRetriever` returned.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
+from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import Field
 
-from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import passages_of
-from langchain_sdrag.effects import Model
+from langchain_sdrag.models import Model
 from langchain_sdrag.principals import OnBehalf, on_behalf
-from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import Wrapper
-from sdrag.effects.steps import Steps
+from langchain_sdrag.wrapping import Wrapper, enforce
+from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.engine import Stage
 from sdrag.errors import UsageError
-from sdrag.guardrails.answer_work import Draft, Guarded, draft_of, report_of
+from sdrag.guardrails.answer_work import Draft, draft_of, report_of
 from sdrag.options import Options
 from sdrag.pipeline import check_answer
 from sdrag.policy import PolicySource
@@ -78,9 +76,7 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         options: Options | None = None,
         return_report: bool = False,
     ) -> None:
-        super().__init__(
-            policy, llm, state=state, options=options, return_report=return_report
-        )
+        super().__init__(policy, llm, None, state, options, return_report=return_report)
 
     def invoke(
         self,
@@ -92,13 +88,9 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         draft = self._draft(input)
 
         def work(_: object, run_manager: Any) -> Output:
-            child = run_manager.get_child()
-            hidden = hide_from_tracers(self.policy, child)
-            guarded, event = self.engine.run(self._steps(draft), hidden)
-            announce(event, child)
-            return self._output(guarded)
+            return run_sync(self._check(sync, draft, run_manager.get_child()))
 
-        with on_behalf(config, self.principal_resolver):
+        with on_behalf(config, self.resolver):
             return self._call_with_config(work, _counted(draft), config, **kwargs)
 
     async def ainvoke(
@@ -111,16 +103,20 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         draft = self._draft(input)
 
         async def work(_: object, run_manager: Any) -> Output:
-            child = run_manager.get_child()
-            hidden = hide_from_tracers(self.policy, child)
-            guarded, event = await self.engine.arun(self._steps(draft), hidden)
-            await aannounce(event, child)
-            return self._output(guarded)
+            return await self._check(wait, draft, run_manager.get_child())
 
-        with on_behalf(config, self.principal_resolver):
+        with on_behalf(config, self.resolver):
             return await self._acall_with_config(
                 work, _counted(draft), config, **kwargs
             )
+
+    async def _check(
+        self, mode: Mode, draft: Draft, run: BaseCallbackManager
+    ) -> Output:
+        engine = self.in_force()
+        steps = check_answer(draft, engine, current_principal())
+        guarded = await enforce(mode, engine, steps, run)
+        return report_of(guarded) if self.return_report else guarded.text
 
     def _draft(self, given: Mapping[str, Any]) -> Draft:
         missing = {"question", "context", "answer"} - set(given)
@@ -135,14 +131,6 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         answer = given["answer"]
         text = str(answer.text) if isinstance(answer, BaseMessage) else answer
         return draft_of(given["question"], text, passages_of(context), self.policy)
-
-    def _steps(self, draft: Draft) -> Steps[Guarded]:
-        principal, now = current_principal(), datetime.now(UTC)
-        state = self.engine.state
-        return check_answer(draft, self.policy, principal, now=now, state=state)
-
-    def _output(self, guarded: Guarded) -> Output:
-        return report_of(guarded) if self.return_report else guarded.text
 
 
 def _counted(draft: Draft) -> dict[str, Any]:

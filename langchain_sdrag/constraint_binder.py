@@ -18,8 +18,8 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
 from langchain_sdrag.convert import passages_of, with_id
-from langchain_sdrag.effects import Model
-from langchain_sdrag.searching import searching
+from langchain_sdrag.models import Model
+from langchain_sdrag.searching import search_with
 from langchain_sdrag.wrapping import LANGCHAIN
 from sdrag.corpus_binder import CorpusBinder
 from sdrag.engine import Engine, HostSearch
@@ -105,7 +105,7 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
         return passages_of(documents)
 
     def _searching(self, retriever: Runnable[str, Any], question: str) -> HostSearch:
-        return searching(retriever, {}, hidden=True)
+        return search_with(retriever, {}, hidden=True)
 
     def __repr__(self) -> str:
         return f"ConstraintBinder(policy_hash={self._engine.policy_hash!r})"

@@ -13,41 +13,39 @@ is refused, and no model is called.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
+from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import Field, PrivateAttr
 
-from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import Model, detach
+from langchain_sdrag.models import Model, detach, messages
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import Wrapper
+from langchain_sdrag.wrapping import Wrapper, enforce
+from sdrag.effects.modes import Mode, iterate_sync, run_sync, sync, wait
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import PortRunner
-from sdrag.effects.steps import Steps
 from sdrag.engine import Stage
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import (
-    Answer,
-    Asked,
-    Ending,
-    Highlighter,
-    Plan,
-    Settings,
-)
-from sdrag.highlight.streaming import StreamHost, astream, stream
+from sdrag.highlight.exchange import Asked, Highlighter, Plan
+from sdrag.highlight.streaming import StreamHost, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Highlight
-from sdrag.wrapper import asealed_stream, asked_of, sealed_stream, settings_of
+from sdrag.wrapper import asked_of, highlighter_of, sealed_stream, settings_of
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -92,9 +90,8 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
     """
 
     _stage: ClassVar[Stage] = "highlight"
-    _settings: Settings = PrivateAttr()
+    _highlighter: Highlighter = PrivateAttr()
 
-    highlighter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     return_sources: bool = Field(default=False, frozen=True)
     question_key: str | None = Field(default=None, frozen=True)
 
@@ -110,23 +107,10 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         return_sources: bool = False,
         question_key: str | None = None,
     ) -> None:
-        super().__init__(
-            {} if policy is None else policy,
-            llm,
-            embeddings,
-            state,
-            options,
-            highlighter=highlighter,
-            return_sources=return_sources,
-            question_key=question_key,
-        )
-
-    def _derive(self) -> None:
-        has_model = self.engine.llm is not None
-        limits = self.engine.limits
-        self._settings = settings_of(
-            self.policy, self.highlighter, has_model=has_model, limits=limits
-        )
+        source = {} if policy is None else policy
+        fields = {"return_sources": return_sources, "question_key": question_key}
+        super().__init__(source, llm, embeddings, state, options, **fields)
+        self._highlighter = highlighter_of(self.in_force(), highlighter)
 
     def invoke(
         self,
@@ -138,13 +122,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         asked = self._asked(input)
 
         def work(_: object, run_manager: Any) -> Output:
-            child = run_manager.get_child()
-            steps = answer(asked, self._settings)
-            answered, event = self.engine.run(
-                steps, hide_from_tracers(self.policy, child)
-            )
-            announce(event, child)
-            return self._output(answered, asked)
+            return run_sync(self._answer(sync, asked, run_manager.get_child()))
 
         return self._call_with_config(work, _counted(asked), config, **kwargs)
 
@@ -158,13 +136,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         asked = self._asked(input)
 
         async def work(_: object, run_manager: Any) -> Output:
-            child = run_manager.get_child()
-            steps = answer(asked, self._settings)
-            answered, event = await self.engine.arun(
-                steps, hide_from_tracers(self.policy, child)
-            )
-            await aannounce(event, child)
-            return self._output(answered, asked)
+            return await self._answer(wait, asked, run_manager.get_child())
 
         return await self._acall_with_config(work, _counted(asked), config, **kwargs)
 
@@ -178,19 +150,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         asked = self._asked(input)
 
         def work(_: object, run_manager: Any) -> Iterator[Output]:
-            child = run_manager.get_child()
-            hidden = partial(hide_from_tracers, self.policy, child)
-
-            def conclude(steps: Steps[Answer]) -> Answer:
-                answered, event = self.engine.run(steps, hidden())
-                announce(event, child)
-                return answered
-
-            host = StreamHost(self._runner, hidden, self._chunks, conclude)
-            parts = 0
-            for piece in sealed_stream(stream(asked, self._settings, host)):
-                parts += isinstance(piece, Plan)
-                yield from self._piece(piece, asked, parts)
+            return iterate_sync(self._stream(sync, asked, run_manager.get_child()))
 
         given = iter([_counted(asked)])
         yield from self._transform_stream_with_config(given, work, config, **kwargs)
@@ -205,39 +165,52 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         asked = self._asked(input)
 
         async def work(_: object, run_manager: Any) -> AsyncIterator[Output]:
-            child = run_manager.get_child()
-            hidden = partial(hide_from_tracers, self.policy, child)
-
-            async def conclude(steps: Steps[Answer]) -> Answer:
-                answered, event = await self.engine.arun(steps, hidden())
-                await aannounce(event, child)
-                return answered
-
-            host = StreamHost(self._runner, hidden, self._achunks, conclude)
-            parts = 0
-            async for piece in asealed_stream(astream(asked, self._settings, host)):
-                parts += isinstance(piece, Plan)
-                for output in self._piece(piece, asked, parts):
-                    yield output
+            async for output in self._stream(wait, asked, run_manager.get_child()):
+                yield output
 
         async def given() -> AsyncIterator[dict[str, int]]:
             yield _counted(asked)
 
-        pieces = self._atransform_stream_with_config(given(), work, config, **kwargs)
-        async for piece in pieces:
-            yield piece
+        outputs = self._atransform_stream_with_config(given(), work, config, **kwargs)
+        async for output in outputs:
+            yield output
 
-    @property
-    def _runner(self) -> PortRunner:
-        return PortRunner(self.engine.ports, self.engine.limits)
+    async def _answer(
+        self, mode: Mode, asked: Asked, run: BaseCallbackManager
+    ) -> Output:
+        engine = self.in_force()
+        steps = answer(asked, settings_of(engine, self._highlighter))
+        answered = await enforce(mode, engine, steps, run)
+        if not self.return_sources:
+            return answered.text
+        return {
+            "answer": answered.text,
+            "sources": _sources(answered.highlights, asked),
+            **answered.ending.as_dict(),
+        }
 
-    def _chunks(self, prompt: Prompt) -> Iterator[str]:
-        for chunk in detach(self.engine.llm).stream(_messages(prompt)):
-            yield _said(chunk)
-
-    async def _achunks(self, prompt: Prompt) -> AsyncIterator[str]:
-        async for chunk in detach(self.engine.llm).astream(_messages(prompt)):
-            yield _said(chunk)
+    async def _stream(
+        self, mode: Mode, asked: Asked, run: BaseCallbackManager
+    ) -> AsyncGenerator[Output, None]:
+        """Put each piece into the shape that the parts of a stream are added in."""
+        engine = self.in_force()
+        host = StreamHost(
+            mode,
+            engine.runner(),
+            partial(hide_from_tracers, engine.policy, run),
+            partial(_chunks, mode, detach(engine.llm)),
+            lambda steps: enforce(mode, engine, steps, run),
+        )
+        pieces = stream(asked, settings_of(engine, self._highlighter), host)
+        async for piece in sealed_stream(pieces):
+            if isinstance(piece, str):
+                yield {"answer": piece} if self.return_sources else piece
+            elif not self.return_sources:
+                continue
+            elif isinstance(piece, Plan):
+                yield {"sources": _sources(piece.highlights, asked)}
+            else:
+                yield piece.as_dict()
 
     def _asked(self, given: Mapping[str, Any]) -> Asked:
         """
@@ -255,7 +228,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
                 " as 'context'.",
             )
         passages = passages_of(context or ())
-        return asked_of(question, passages, self.engine)
+        return asked_of(question, passages, self.in_force())
 
     def _question_keys(self) -> tuple[str, ...]:
         return (self.question_key,) if self.question_key else _QUESTION_KEYS
@@ -265,42 +238,20 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         keys = (key for key in self._question_keys() if key in given)
         return given.get(next(keys, ""))
 
-    def _output(self, answered: Answer, asked: Asked) -> Output:
-        if not self.return_sources:
-            return answered.text
-        return {
-            "answer": answered.text,
-            "sources": _sources(answered.highlights, asked),
-            **answered.ending.as_dict(),
-        }
-
-    def _piece(
-        self, piece: str | Plan | Ending, asked: Asked, parts: int
-    ) -> Iterator[Output]:
-        """Put a piece into the shape that the parts of a stream are added in."""
-        if isinstance(piece, Ending):
-            if self.return_sources:
-                yield piece.as_dict()
-            return
-        if isinstance(piece, Plan):
-            if self.return_sources:
-                yield {"sources": _sources(piece.highlights, asked)}
-            if parts > 1:
-                yield {"answer": "\n\n"} if self.return_sources else "\n\n"
-            return
-        yield {"answer": piece} if self.return_sources else piece
-
 
 def _counted(asked: Asked) -> dict[str, int]:
     """Say to the tracer what was asked: nothing but how much."""
     return {"passages": len(asked.passages)}
 
 
-def _messages(prompt: Prompt) -> list[tuple[str, str]]:
-    return [(message.role, message.content.text) for message in prompt.messages]
+def _chunks(mode: Mode, llm: Model, prompt: Prompt) -> Any:
+    """Ask a model for a reply in chunks."""
+    if mode is sync:
+        return (_text(chunk) for chunk in llm.stream(messages(prompt)))
+    return (_text(chunk) async for chunk in llm.astream(messages(prompt)))
 
 
-def _said(chunk: Any) -> str:
+def _text(chunk: Any) -> str:
     return chunk if isinstance(chunk, str) else str(chunk.text)
 
 
@@ -309,7 +260,7 @@ def _sources(highlights: Sequence[Highlight], asked: Asked) -> list[Document]:
     passages = {passage.id: passage for passage in asked.passages}
     return documents_of(
         [
-            replace(passages[one.passage_id], text=one.text, score=None)
-            for one in highlights
+            replace(passages[highlight.passage_id], text=highlight.text, score=None)
+            for highlight in highlights
         ]
     )

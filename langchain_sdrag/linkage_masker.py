@@ -17,7 +17,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
 from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import Model
+from langchain_sdrag.models import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector

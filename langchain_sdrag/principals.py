@@ -1,33 +1,38 @@
 """
 On whose behalf a LangChain call is made.
 
-A resolver that the host set up decides alone. Otherwise the principal is in the
+A resolver that the application passed decides alone. Otherwise the principal is in the
 config of the call, `{"configurable": {"principal": ...}}`, or is that of `acting_as`.
 It must be a `Principal`: a mapping could have come over the wire with the question.
 
-`stream` and `astream` return at once and work when they are iterated, by which time
-`acting_as` may be over. So the principal is read when the method is called, and each
-item is made on its behalf, whoever iterates. Other streams, such as `astream_events` or
-that of a chain, read it when they are iterated: make them by `sdrag.stream_as`.
+A stream returns at once and works when it is iterated, by which time `acting_as` may be
+over. So every stream of a wrapper belongs to the principal of its call, whoever
+iterates; a resolver that names another at the first item is refused. A stream of a
+chain reads the principal when it is iterated: make it by `sdrag.stream_as`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from functools import wraps
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
 from langchain_sdrag.tracing import inherit_config
 from sdrag.errors import UsageError
-from sdrag.principals import acting_as, current_principal, stream_as
+from sdrag.principals import (
+    acting_as,
+    check_principal,
+    current_principal,
+    stream_as,
+)
 from sdrag.vocabulary import Principal
 
 __all__ = ["OnBehalf", "PrincipalResolver", "on_behalf", "principal_of"]
 
 PrincipalResolver = Callable[[RunnableConfig], Principal | None]
-_KEY = "principal"
 
 
 def principal_of(
@@ -39,7 +44,11 @@ def principal_of(
     Raises:
         UsageError: What the config holds, or the resolver returned, is no principal.
     """
-    return _found(ensure_config(config), resolver)
+    full = ensure_config(config)
+    if resolver is not None:
+        return check_principal(resolver(full))
+    named = check_principal(full.get("configurable", {}).get("principal"))
+    return named or current_principal()
 
 
 @contextmanager
@@ -47,48 +56,65 @@ def on_behalf(
     config: RunnableConfig | None, resolver: PrincipalResolver | None
 ) -> Iterator[None]:
     """Make the principal and the config of a call those of the code in the block."""
-    full = ensure_config(config)
-    principal, configurable = _found(full, resolver), full["configurable"]
-    with acting_as(principal), inherit_config({"configurable": configurable}):
+    configurable = ensure_config(config)["configurable"]
+    with (
+        acting_as(principal_of(config, resolver)),
+        inherit_config({"configurable": configurable}),
+    ):
         yield
 
 
 class OnBehalf:
-    """Streams that work later, with the principal of the call."""
-
-    def stream(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Iterator[Any]:
-        """Stream, for the principal of the call."""
-        inherited: Any = super()
-        method: Callable[..., Iterator[Any]] = inherited.stream
-        return stream_as(self._principal(config), method, input, config, **kwargs)
-
-    def astream(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> AsyncIterator[Any]:
-        """Stream, for the principal of the call."""
-        inherited: Any = super()
-        method: Callable[..., AsyncIterator[Any]] = inherited.astream
-        return stream_as(self._principal(config), method, input, config, **kwargs)
-
-    def _principal(self, config: RunnableConfig | None) -> Principal | None:
-        wrapper: Any = self  # an annotation of its own would be a field of pydantic
-        return principal_of(config, wrapper.principal_resolver)
+    """A runnable whose streams belong to the principal of their call."""
 
 
-def _found(
-    full: RunnableConfig, resolver: PrincipalResolver | None
-) -> Principal | None:
-    if resolver is not None:
-        return _checked(resolver(full))
-    return _checked(full.get("configurable", {}).get(_KEY)) or current_principal()
+def _stream_for_caller(name: str) -> Callable[..., Any]:
+    """Return a method of a runnable, as one whose stream belongs to its caller."""
+
+    @wraps(getattr(Runnable, name))
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        resolver = self.resolver
+        config = kwargs.get("config", args[1] if len(args) > 1 else None)
+        if isinstance(config, Sequence):  # each names the principal of its own call
+            config, resolver = None, None
+        principal = principal_of(config, resolver)
+
+        def check() -> None:
+            if resolver and principal_of(config, resolver) != principal:
+                raise UsageError(
+                    "The first item of a stream has another principal than its call.",
+                    hint="Let the resolver read the config, or use `sdrag.stream_as`.",
+                )
+
+        stream = getattr(super(OnBehalf, self), name)(*args, **kwargs)
+        checked = _acheck if isinstance(stream, AsyncIterator) else _check
+        return stream_as(principal, checked, check, stream)
+
+    return method
 
 
-def _checked(value: object) -> Principal | None:
-    if value is None or isinstance(value, Principal):
-        return value
-    raise UsageError(
-        f"The principal is a {type(value).__name__}.",
-        hint="Make it a sdrag.Principal where the user is authenticated.",
-    )
+def _check(check: Callable[[], None], stream: Iterator[Any]) -> Iterator[Any]:
+    check()
+    yield from stream
+
+
+async def _acheck(check: Callable[[], None], stream: Any) -> AsyncIterator[Any]:
+    check()
+    async with aclosing(stream):
+        async for item in stream:
+            yield item
+
+
+for _name in (
+    "stream",
+    "astream",
+    "transform",
+    "atransform",
+    "stream_events",
+    "astream_events",
+    "astream_log",
+    "batch_as_completed",
+    "abatch_as_completed",
+):
+    if hasattr(Runnable, _name):
+        setattr(OnBehalf, _name, _stream_for_caller(_name))

@@ -6,14 +6,14 @@ arguments that the model wrote and what was released. An error of the tool is re
 by one that names its type, since agents show error texts to the model.
 
 LangGraph gives a tool its state, its store, its stream and the wiring of its graph. The
-guarded tool gets a copy of the state and the runtime's context. Writing to the store or
+guarded tool gets a copy of the state, the runtime's context, and no store. Writing to
 the stream is refused, since what is written there could not be redacted; so is
 interrupting the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn
@@ -27,13 +27,15 @@ from langchain_core.tools import BaseTool
 from pydantic import Field
 
 from langchain_sdrag.tracing import SILENT, hide_from_tracers, without_graph
-from sdrag.errors import HostError, InternalError, SdragError, UsageError, require_extra
+from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.errors import InternalError, UsageError, require_extra
 from sdrag.policy import Policy
+from sdrag.wrapper import tool_error
 
 with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.errors import GraphBubbleUp
     from langgraph.prebuilt import ToolRuntime
-    from langgraph.store.base import BaseStore, Op, Result
+    from langgraph.store.base import BaseStore
 
 __all__ = ["RedactingTool"]
 
@@ -52,13 +54,11 @@ class RedactingTool(BaseTool):
         inner: The tool.
         policy: Says whether the inner call is hidden.
         redact: Makes what may be disclosed of what the tool returned.
-        aredact: The same, without blocking the event loop.
     """
 
     inner: BaseTool = Field(exclude=True, repr=False)
     policy: Policy = Field(exclude=True, repr=False)
-    redact: Callable[[Any], Any] = Field(exclude=True, repr=False)
-    aredact: Callable[[Any], Awaitable[Any]] = Field(exclude=True, repr=False)
+    redact: Callable[[Mode, Any], Awaitable[Any]] = Field(exclude=True, repr=False)
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -68,7 +68,7 @@ class RedactingTool(BaseTool):
         run = get_callback_manager_for_config(ensure_config(config)).on_tool_start(
             {"name": self.name}, str(arguments), inputs=arguments
         )
-        released = self._attempt(input, config, kwargs)
+        released = run_sync(self._attempt(sync, input, config, kwargs))
         if isinstance(released, Exception):
             run.on_tool_error(released)
             raise released
@@ -84,44 +84,34 @@ class RedactingTool(BaseTool):
         run = await manager.on_tool_start(
             {"name": self.name}, str(arguments), inputs=arguments
         )
-        released = await self._aattempt(input, config, kwargs)
+        released = await self._attempt(wait, input, config, kwargs)
         if isinstance(released, Exception):
             await run.on_tool_error(released)
             raise released
         await run.on_tool_end(released)
         return released
 
-    def _attempt(
-        self, call: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
+    async def _attempt(
+        self, mode: Mode, call: Any, config: RunnableConfig | None, kwargs: Any
     ) -> Any:
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
             detached = self._detach(config)
+            invoke, ainvoke = self.inner.invoke, self.inner.ainvoke
             with hide_from_tracers(self.policy, None):
-                answer = self.inner.invoke(_detach(call, detached), detached, **kwargs)
-            return self.redact(answer)
+                given = _detach(call, detached)
+                answer = await mode(invoke, ainvoke, given, detached, **kwargs)
+            return await self.redact(mode, answer)
+        except GraphBubbleUp:
+            return UsageError("A guarded tool interrupted its graph.", hint=_HINT)
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises
-            return _replace(error)
-
-    async def _aattempt(
-        self, call: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
-    ) -> Any:
-        """Run the tool without blocking the event loop; as `_attempt`."""
-        try:
-            detached = self._detach(config)
-            with hide_from_tracers(self.policy, None):
-                answer = await self.inner.ainvoke(
-                    _detach(call, detached), detached, **kwargs
-                )
-            return await self.aredact(answer)
-        except Exception as error:  # noqa: BLE001 -- whatever a tool raises
-            return _replace(error)
+            return tool_error(error, _HINT)
 
     def _detach(self, config: RunnableConfig | None) -> RunnableConfig:
         """Return a config by which a tool reaches nothing of its graph."""
         full = ensure_config(config)
         configurable = without_graph(
-            full.get("configurable", {}), stream_writer=_refuse, store=_NoStore()
+            full.get("configurable", {}), stream_writer=_refuse, store=None
         )
         detached: RunnableConfig = {**full, "configurable": configurable}
         if self.policy.tracing.inner != "shown":
@@ -130,18 +120,6 @@ class RedactingTool(BaseTool):
 
     def _run(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise InternalError("A redacting tool is invoked, never run.")
-
-
-class _NoStore(BaseStore):
-    """Stands where a graph has a store."""
-
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Refuse, since what is written could not be redacted."""
-        _refuse(ops)
-
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Refuse, as `batch`."""
-        _refuse(ops)
 
 
 @dataclass
@@ -154,9 +132,7 @@ class _DetachedRuntime(ToolRuntime[Any, Any]):
 
 
 def _refuse(_: object) -> NoReturn:
-    raise UsageError(
-        "A guarded tool wrote to the store or the stream of its graph.", hint=_HINT
-    )
+    raise UsageError("A guarded tool wrote to the stream of its graph.", hint=_HINT)
 
 
 def _detach(call: Any, config: RunnableConfig) -> Any:
@@ -171,19 +147,12 @@ def _detach(call: Any, config: RunnableConfig) -> Any:
 
 def _detach_argument(value: Any, config: RunnableConfig) -> Any:
     if isinstance(value, BaseStore):
-        return _NoStore()
+        return None
     if not isinstance(value, ToolRuntime):
         return _copy(value)
-    kept = {item.name: getattr(value, item.name) for item in fields(ToolRuntime)}
-    return _DetachedRuntime(
-        **{
-            **kept,
-            "state": _copy(value.state),
-            "config": config,
-            "stream_writer": _refuse,
-            "store": _NoStore(),
-        }
-    )
+    parts = {item.name: getattr(value, item.name) for item in fields(ToolRuntime)}
+    parts |= {"state": _copy(value.state), "config": config, "store": None}
+    return _DetachedRuntime(**parts | {"stream_writer": _refuse})
 
 
 def _copy(value: Any) -> Any:
@@ -194,15 +163,6 @@ def _copy(value: Any) -> Any:
             "The state of the graph holds what cannot be copied for a guarded tool.",
             hint=_HINT,
         ) from None
-
-
-def _replace(error: Exception) -> SdragError:
-    """Keep an error of sdrag; any other may quote text."""
-    if isinstance(error, SdragError):
-        return error.sealed()
-    if isinstance(error, GraphBubbleUp):
-        return UsageError("A guarded tool interrupted its graph.", hint=_HINT)
-    return HostError(f"The tool failed with {type(error).__name__}.", hint=_HINT)
 
 
 def _plain(call: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
 from langchain_sdrag.convert import documents_of, passages_of, with_id
-from langchain_sdrag.effects import Model
+from langchain_sdrag.models import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.disclosure.disclose import AudienceView, redact_for_audience
 from sdrag.effects.steps import Steps

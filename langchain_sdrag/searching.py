@@ -1,71 +1,87 @@
 """
-Asking the host's retriever, within what the policy lets the store return.
+Asking the application's retriever, within what the policy lets the store return.
 
 A condition is put to the store where its language is known, ANDed with the filter that
-the host set up: a filter given at call time replaces the host's in LangChain, which
-could widen access. Elsewhere the condition is not pushed down; the core checks every
-passage anyway. The host's retriever is never changed.
+the application set up: a filter given at call time replaces that one in LangChain,
+which could widen access. Elsewhere the condition is not pushed down; the core checks
+every passage anyway. The application's retriever is never changed.
+
+Every store but Chroma is asked by its own translator of structured queries. What that
+makes are arguments of the store's search. Nothing says how two of them are joined, so
+where the application has set one of them up already, nothing is pushed down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
-from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.structured_query import Visitor
+from langchain_core.structured_query import (
+    Comparator,
+    Comparison,
+    FilterDirective,
+    Operation,
+    Operator,
+    StructuredQuery,
+    Visitor,
+)
 from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_sdrag.convert import passages_of
-from langchain_sdrag.structured import pushed
-from sdrag.effects.runner import Port
+from sdrag.effects.modes import Mode, make_port, sync
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
 from sdrag.errors import HostError, UsageError
-from sdrag.guardrails.conditions import Condition, as_chroma, both
+from sdrag.guardrails.conditions import (
+    And,
+    Condition,
+    Contains,
+    Eq,
+    In,
+    Lte,
+    Or,
+    as_chroma,
+    both,
+    unlisted,
+)
 from sdrag.vocabulary import Passage
 
-__all__ = ["FilterTranslator", "FilteredRetriever", "HostRetriever", "searching"]
+__all__ = ["FilteredRetriever", "HostRetriever", "search_with"]
 
-Translate = Callable[[Condition, Any], Any]
-FilterTranslator = Translate | Visitor
-"""Takes a condition and the host's own filter, which may be None, and returns a filter
-that admits what both admit; or the store's own translator of structured queries."""
+_FORWARDED = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
 
 
 @dataclass(frozen=True, slots=True)
 class FilteredRetriever:
     """
-    A retriever of the host whose store is asked only for what may be seen.
+    A retriever of the application whose store is asked only for what may be seen.
 
     Chroma's filter language is known without it.
 
     Args:
         retriever: A retriever over a store.
-        translator: Takes a condition and the host's own filter, which may be None, and
-            returns a filter that admits what both admit; or the store's own translator
-            of structured queries.
+        translator: The store's translator of structured queries, such as
+            `PGVectorTranslator()`.
     """
 
     retriever: Runnable[str, Any]
-    translator: FilterTranslator
+    translator: Visitor
 
 
 HostRetriever = Runnable[str, Any] | FilteredRetriever
 """A retriever, any runnable from a question to documents, or one with filters."""
-_FORWARDED = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
 
 
-def searching(
+def search_with(
     base: HostRetriever, options: Mapping[str, Any], *, hidden: bool
 ) -> HostSearch:
     """
-    Search with the host's retriever.
+    Search with the application's retriever.
 
     Args:
         base: The one that is wrapped.
@@ -74,37 +90,32 @@ def searching(
             those of objects inside it still do.
 
     Raises:
-        UsageError: An option is unknown, or could widen what the host allows.
+        UsageError: An option is unknown, or could widen what the application allows.
     """
-    translate: FilterTranslator | None
-    if isinstance(base, FilteredRetriever):
-        retriever, translate = base.retriever, base.translator
-    else:
-        retriever, translate = base, _known_language(base)
-    _check(options, translate)
-    if hidden:
-        retriever = _without_handlers(retriever)
+    translator = base.translator if isinstance(base, FilteredRetriever) else None
+    retriever = base.retriever if isinstance(base, FilteredRetriever) else base
+    is_chroma = translator is None and _is_over_chroma(retriever)
+    held: Mapping[str, Any] = getattr(retriever, "search_kwargs", {})
+    _check(options, is_chroma=is_chroma)
+    target = _without_handlers(retriever) if hidden else retriever
 
-    def arguments(effect: Search, method: str) -> dict[str, Any]:
+    async def search(mode: Mode, effect: Search) -> Sequence[Passage]:
         given = {key: options[key] for key in _FORWARDED & options.keys()}
-        if effect.limit is not None and _takes_limit(retriever, method):
+        if effect.limit is not None and _takes_limit(target, is_sync=mode is sync):
             given["k"] = effect.limit
-        if isinstance(translate, Visitor):
-            return given | pushed(translate, effect.filters, _held(retriever))
-        narrowed = _filter(retriever, translate, effect.filters, options)
-        return given if narrowed is None else {**given, "filter": narrowed}
+        if translator is not None:
+            given |= _translate(translator, effect.filters, held)
+        elif is_chroma:
+            given |= _narrow(effect.filters, options.get("filter"), held.get("filter"))
+        query = effect.items[0]
+        documents = await mode(target.invoke, target.ainvoke, query, **given)
+        if not isinstance(documents, Sequence) or isinstance(documents, str):
+            raise HostError(
+                f"The retriever returned a {type(documents).__name__}, not a list."
+            )
+        return passages_of(documents)
 
-    def call(effect: Search) -> Sequence[Passage]:
-        given = arguments(effect, "_get_relevant_documents")
-        found = retriever.invoke(effect.items[0], **given)
-        return passages_of(_documents(found))
-
-    async def acall(effect: Search) -> Sequence[Passage]:
-        given = arguments(effect, "_aget_relevant_documents")
-        found = await retriever.ainvoke(effect.items[0], **given)
-        return passages_of(_documents(found))
-
-    return Port(call, acall)
+    return make_port(search)
 
 
 def _without_handlers(retriever: Runnable[str, Any]) -> Runnable[str, Any]:
@@ -117,58 +128,79 @@ def _without_handlers(retriever: Runnable[str, Any]) -> Runnable[str, Any]:
     return retriever.model_copy(update=update)
 
 
-def _check(options: Mapping[str, Any], translate: FilterTranslator | None) -> None:
+def _check(options: Mapping[str, Any], *, is_chroma: bool) -> None:
     unknown = sorted(options.keys() - _FORWARDED - {"filter"})
     if unknown:
         raise UsageError(
             f"Unknown arguments at call time: {unknown}.",
             hint="Set them up on the retriever that is wrapped.",
         )
-    if options.get("filter") is not None and translate is not _chroma:
+    if options.get("filter") is not None and not is_chroma:
         raise UsageError(
             "A filter given at call time could replace the host's and widen access.",
             hint="Set it up on the retriever that is wrapped.",
         )
 
 
-def _filter(
-    retriever: Runnable[str, Any],
-    translate: Translate | None,
-    condition: Condition | None,
-    options: Mapping[str, Any],
-) -> Any:
-    """Return what to search with; None to keep the host's own filter."""
-    asked = options.get("filter")
-    if translate is None or (condition is None and asked is None):
-        return None
-    host = _held(retriever).get("filter")
-    if asked is not None:
-        host = both(asked, host)
-    return host if condition is None else translate(condition, host)
-
-
-def _held(retriever: Runnable[str, Any]) -> Mapping[str, Any]:
-    """Return what the host set its store up to be asked with."""
-    held: Mapping[str, Any] = getattr(retriever, "search_kwargs", {})
-    return held
-
-
-def _known_language(retriever: Runnable[str, Any]) -> FilterTranslator | None:
-    if not isinstance(retriever, VectorStoreRetriever):
-        return None
-    store = type(retriever.vectorstore)
-    chroma = any(
+def _is_over_chroma(retriever: Runnable[str, Any]) -> bool:
+    return isinstance(retriever, VectorStoreRetriever) and any(
         base.__module__.partition(".")[0] == "langchain_chroma"
-        for base in store.__mro__
+        for base in type(retriever.vectorstore).__mro__
     )
-    return _chroma if chroma else None
 
 
-def _chroma(condition: Condition, host: Any) -> Any:
-    return both(as_chroma(condition), host)
+def _narrow(condition: Condition | None, asked: Any, held: Any) -> dict[str, Any]:
+    """Return the filter for Chroma; nothing keeps the application's own."""
+    if condition is None and asked is None:
+        return {}
+    narrowed = held if asked is None else both(asked, held)
+    if condition is not None:
+        narrowed = both(as_chroma(condition), narrowed)
+    return {"filter": narrowed}
 
 
-def _takes_limit(retriever: Runnable[str, Any], method: str) -> bool:
+def _translate(
+    translator: Visitor, condition: Condition | None, held: Mapping[str, Any]
+) -> dict[str, Any]:
+    """
+    Return the arguments that put a condition to a store.
+
+    Nothing where the store cannot be asked, not even for less.
+    """
+    if condition is None:
+        return {}
+    for form in (condition, unlisted(condition)):
+        if form is None:
+            continue
+        query = StructuredQuery(query=" ", filter=_directive(form))
+        try:
+            _, arguments = translator.visit_structured_query(query)
+        except (ValueError, NotImplementedError):
+            continue
+        taken = any(held.get(key) is not None for key in arguments)
+        return {} if taken else dict(arguments)
+    return {}
+
+
+def _directive(condition: Condition) -> FilterDirective:
+    """Put a condition into LangChain's structured query language."""
+    match condition:
+        case And(parts) | Or(parts):
+            if len(parts) == 1:
+                return _directive(parts[0])
+            operator = Operator.AND if isinstance(condition, And) else Operator.OR
+            return Operation(operator, [_directive(part) for part in parts])
+        case Eq(key, value):
+            return Comparison(Comparator.EQ, key, value)
+        case In(key, values):
+            return Comparison(Comparator.IN, key, list(values))
+        case Contains(key, value):
+            return Comparison(Comparator.CONTAIN, key, value)
+        case Lte(key, value):
+            return Comparison(Comparator.LTE, key, value)
+
+
+def _takes_limit(retriever: Runnable[str, Any], *, is_sync: bool) -> bool:
     """
     Say whether the retriever's own method takes `k` at call time.
 
@@ -176,13 +208,6 @@ def _takes_limit(retriever: Runnable[str, Any], method: str) -> bool:
     """
     if not isinstance(retriever, BaseRetriever):
         return False
-    parameters = signature(getattr(retriever, method)).parameters
-    return "k" in parameters or any(
-        parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()
-    )
-
-
-def _documents(found: object) -> Sequence[Document]:
-    if not isinstance(found, Sequence) or isinstance(found, str):
-        raise HostError(f"The retriever returned a {type(found).__name__}, not a list.")
-    return found
+    name = "_get_relevant_documents" if is_sync else "_aget_relevant_documents"
+    parameters = signature(getattr(retriever, name)).parameters.values()
+    return any(p.name == "k" or p.kind is Parameter.VAR_KEYWORD for p in parameters)

@@ -16,12 +16,11 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 
-from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import Model
+from langchain_sdrag.models import Model
 from langchain_sdrag.principals import OnBehalf, on_behalf, principal_of
-from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import DisclosingWrapper
+from langchain_sdrag.wrapping import Wrapper, enforce
+from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
@@ -38,7 +37,7 @@ Retrieved = Sequence[Document] | Mapping[str, Any]
 
 class SelectiveDisclosureCompressor(
     OnBehalf,
-    DisclosingWrapper,
+    Wrapper,
     RunnableSerializable[Retrieved, list[Document]],
     BaseDocumentCompressor,
 ):
@@ -82,14 +81,7 @@ class SelectiveDisclosureCompressor(
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Redact documents that were retrieved for a query."""
-        child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        engine = self.in_force()
-        disclosure, event = engine.run(
-            self._steps(documents, self._request(query), engine),
-            hide_from_tracers(engine.policy, child),
-        )
-        announce(event, child)
-        return documents_of(disclosure.passages)
+        return run_sync(self._redact(sync, documents, query, callbacks))
 
     async def acompress_documents(
         self,
@@ -98,14 +90,7 @@ class SelectiveDisclosureCompressor(
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Redact documents without blocking the event loop."""
-        child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        engine = self.in_force()
-        disclosure, event = await engine.arun(
-            self._steps(documents, self._request(query), engine),
-            hide_from_tracers(engine.policy, child),
-        )
-        await aannounce(event, child)
-        return documents_of(disclosure.passages)
+        return await self._redact(wait, documents, query, callbacks)
 
     def invoke(
         self, input: Retrieved, config: RunnableConfig | None = None, **kwargs: Any
@@ -116,7 +101,7 @@ class SelectiveDisclosureCompressor(
         def work(_: object, run_manager: Any) -> list[Document]:
             return self.compress_documents(documents, query, run_manager.get_child())
 
-        with on_behalf(config, self.principal_resolver):
+        with on_behalf(config, self.resolver):
             return self._call_with_config(work, {"documents": len(documents)}, config)
 
     async def ainvoke(
@@ -129,19 +114,33 @@ class SelectiveDisclosureCompressor(
             child = run_manager.get_child()
             return await self.acompress_documents(documents, query, child)
 
-        with on_behalf(config, self.principal_resolver):
+        with on_behalf(config, self.resolver):
             return await self._acall_with_config(
                 work, {"documents": len(documents)}, config
             )
 
-    def _steps(
-        self, documents: Sequence[Document], request: Request, engine: Engine
-    ) -> Steps[Disclosure]:
-        """Read the documents as a step, so that an error of it leaves without them."""
-        return (yield from disclose(passages_of(documents), request, engine))
+    async def _redact(
+        self,
+        mode: Mode,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None,
+    ) -> list[Document]:
+        engine, run = self.in_force(), None
+        if isinstance(callbacks, BaseCallbackManager):
+            run = callbacks
+        request = Request(query, principal_of(None, self.resolver))
+        disclosure = await enforce(
+            mode, engine, _steps(documents, request, engine), run
+        )
+        return documents_of(disclosure.passages)
 
-    def _request(self, query: str) -> Request:
-        return Request(query, principal_of(None, self.principal_resolver))
+
+def _steps(
+    documents: Sequence[Document], request: Request, engine: Engine
+) -> Steps[Disclosure]:
+    """Read the documents as a step, so that an error of it leaves without them."""
+    return (yield from disclose(passages_of(documents), request, engine))
 
 
 def _parts(value: Retrieved) -> tuple[Sequence[Document], str]:

@@ -9,11 +9,11 @@ which no hook after the host's retriever can promise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
+    BaseCallbackManager,
     CallbackManagerForRetrieverRun,
 )
 from langchain_core.documents import Document
@@ -22,14 +22,13 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import Field
 
-from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of
-from langchain_sdrag.effects import Model
+from langchain_sdrag.models import Model
 from langchain_sdrag.principals import OnBehalf, on_behalf
-from langchain_sdrag.searching import FilteredRetriever, HostRetriever, searching
-from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import DisclosingWrapper
-from sdrag.engine import Engine, HostSearch, Stage
+from langchain_sdrag.searching import FilteredRetriever, HostRetriever, search_with
+from langchain_sdrag.wrapping import Wrapper, enforce
+from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.engine import Stage
 from sdrag.errors import UsageError
 from sdrag.options import Options
 from sdrag.pipeline import Request, retrieve
@@ -40,7 +39,7 @@ from sdrag.state import StateSource
 __all__ = ["SelectiveDisclosureRetriever"]
 
 
-class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
+class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
     """
     Retrieve what the policy lets be disclosed.
 
@@ -90,69 +89,49 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
                 f" {type(base_retriever).__name__}.",
                 hint="Pass a retriever, such as `store.as_retriever()`.",
             )
-        super().__init__(
-            policy,
-            llm,
-            embeddings,
-            state,
-            options,
-            base_retriever=base_retriever,
-            k=k,
-        )
+        fields = {"base_retriever": base_retriever, "k": k}
+        super().__init__(policy, llm, embeddings, state, options, **fields)
 
     def invoke(
         self, input: str, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[Document]:
         """Retrieve, on behalf of the principal of the call."""
-        with on_behalf(config, self.principal_resolver):
+        with on_behalf(config, self.resolver):
             return super().invoke(input, config, **kwargs)
 
     async def ainvoke(
         self, input: str, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[Document]:
         """Retrieve, on behalf of the principal of the call."""
-        with on_behalf(config, self.principal_resolver):
+        with on_behalf(config, self.resolver):
             return await super().ainvoke(input, config, **kwargs)
 
     def _get_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,
-        k: int | None = None,
-        **options: Any,
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
-        child = run_manager.get_child()
-        engine = self.in_force()
-        disclosure, event = engine.run(
-            retrieve(self._request(query, k), engine),
-            hide_from_tracers(engine.policy, child),
-            self._searching(options, engine),
-        )
-        announce(event, child)
-        return documents_of(disclosure.passages)
+        return run_sync(self._retrieve(sync, query, run_manager.get_child(), **options))
 
     async def _aget_relevant_documents(
         self,
         query: str,
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
+        **options: Any,
+    ) -> list[Document]:
+        return await self._retrieve(wait, query, run_manager.get_child(), **options)
+
+    async def _retrieve(
+        self,
+        mode: Mode,
+        query: str,
+        run: BaseCallbackManager,
         k: int | None = None,
         **options: Any,
     ) -> list[Document]:
-        child = run_manager.get_child()
         engine = self.in_force()
-        disclosure, event = await engine.arun(
-            retrieve(self._request(query, k), engine),
-            hide_from_tracers(engine.policy, child),
-            self._searching(options, engine),
-        )
-        await aannounce(event, child)
-        return documents_of(disclosure.passages)
-
-    def _searching(self, options: Mapping[str, Any], engine: Engine) -> HostSearch:
         hidden = engine.policy.tracing.inner == "hidden"
-        return searching(self.base_retriever, options, hidden=hidden)
-
-    def _request(self, query: str, k: int | None) -> Request:
-        return Request(query, current_principal(), k or self.k)
+        search = search_with(self.base_retriever, options, hidden=hidden)
+        request = Request(query, current_principal(), k or self.k)
+        steps = retrieve(request, engine)
+        disclosure = await enforce(mode, engine, steps, run, search)
+        return documents_of(disclosure.passages)

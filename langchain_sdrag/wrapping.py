@@ -1,9 +1,8 @@
 """
 What LangChain wrappers share: the arguments they take, and how they are built.
 
-The engine of a wrapper is a field that is never dumped and is in no repr. A wrapper
-refuses to be pickled, since its policy is confidential. A copy with another policy
-obeys that policy.
+The engine of a wrapper is no field, so it is never dumped and is in no repr. A wrapper
+refuses to be pickled, since its policy is confidential.
 """
 
 from __future__ import annotations
@@ -13,49 +12,54 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from langchain_core.callbacks import (
+    BaseCallbackManager,
+    adispatch_custom_event,
+    dispatch_custom_event,
+)
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.embeddings import Embeddings
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from langchain_sdrag.effects import Model, completing, embedding, model_name
+from langchain_sdrag.models import (
+    Model,
+    complete,
+    context_window,
+    embed,
+    model_name,
+)
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.windows import context_window
+from sdrag.effects.modes import Mode
 from sdrag.effects.steps import Steps
-from sdrag.engine import Engine, Stage
+from sdrag.engine import Engine, HostSearch, Stage
 from sdrag.errors import UsageError
 from sdrag.framework import Framework
 from sdrag.options import Options
-from sdrag.policy import Policy, PolicySource
+from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.wrapper import ReloadableWrapper, Unpickled
 
-__all__ = [
-    "LANGCHAIN",
-    "DisclosingWrapper",
-    "IngestWrapper",
-    "Wrapper",
-]
+__all__ = ["LANGCHAIN", "IngestWrapper", "Wrapper", "enforce", "make_engine"]
 
+T = TypeVar("T")
 R = TypeVar("R")
 LANGCHAIN = Framework(
-    completing,
-    embedding,
+    complete,
+    embed,
     model_name,
     context_window,
     partial(hide_from_tracers, child=None),
 )
+make_engine = partial(Engine, framework=LANGCHAIN)
 
 
-_ARGUMENTS = frozenset({"policy", "llm", "embeddings", "state", "options"})
-
-
-class Wrapper(Unpickled, BaseModel):
+class Wrapper(ReloadableWrapper, BaseModel):
     """A runnable that is built with an engine."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
-    engine: Engine = Field(exclude=True, repr=False, frozen=True)
-
+    _engine: Engine = PrivateAttr()
+    _path: Path | None = PrivateAttr(default=None)
     _stage: ClassVar[Stage]
 
     def __init__(
@@ -67,95 +71,57 @@ class Wrapper(Unpickled, BaseModel):
         options: Options | None = None,
         **fields: Any,
     ) -> None:
-        engine = Engine(
-            policy,
-            llm,
-            embeddings,
-            state,
-            options,
-            stage=self._stage,
-            framework=LANGCHAIN,
-        )
-        super().__init__(engine=engine, **fields)
-        self._derive()
-
-    def _derive(self) -> None:
-        """Make of the engine what the calls need."""
+        super().__init__(**fields)
+        engine = make_engine(policy, llm, embeddings, state, options, stage=self._stage)
+        self._follow(engine, policy)
 
     @property
-    def policy(self) -> Policy:
-        """The policy in force."""
-        return self.engine.policy
-
-    @property
-    def principal_resolver(self) -> Any:
+    def resolver(self) -> Any:
         """What finds the principal of a call, if the application passed it."""
-        return self.engine.options.principal_resolver
-
-    @property
-    def policy_hash(self) -> str:
-        """Sixteen digits that change with anything the policy says, under a key."""
-        return self.engine.policy_hash
+        return self.in_force().options.principal_resolver
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> Self:
-        """Copy; a copy with other arguments obeys these."""
-        fields = dict(update or {})
-        changed = {name: fields.pop(name) for name in _ARGUMENTS & fields.keys()}
-        if changed:
-            fields["engine"] = self._engine_now().replace(**changed)
-        made = super().model_copy(update=fields, deep=deep)
-        made._derive()  # noqa: SLF001 -- an object of this very class
-        return made
-
-    def configurable_fields(self, **fields: Any) -> Any:
         """
-        Refuse: callers do not choose what protects, or keep a policy of before.
+        Copy; what the wrapper was made of stays as it is.
 
         Raises:
-            UsageError: Always.
+            UsageError: Something is to be replaced that is no field.
         """
-        raise UsageError(
-            f"Callers do not choose the fields of a {type(self).__name__}.",
-            hint="Pass `k` at the call, or offer wrappers as"
-            " `configurable_alternatives`.",
-        )
-
-    def _engine_now(self) -> Engine:
-        return self.engine
+        unknown = sorted({*(update or {})} - type(self).model_fields.keys())
+        if unknown:
+            raise UsageError(f"A copy has the same {unknown}.", hint="Build another.")
+        return super().model_copy(update=update, deep=deep)
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         return [("policy_hash", self.policy_hash)]
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"
 
-    __str__ = __repr__
+async def enforce(
+    mode: Mode,
+    engine: Engine,
+    steps: Steps[T],
+    run: BaseCallbackManager | None,
+    search: HostSearch | None = None,
+) -> T:
+    """
+    Drive the steps of a request out of the tracers' sight, and announce what it did.
 
-
-class DisclosingWrapper(ReloadableWrapper, Wrapper):
-    """A wrapper that keeps of documents what may be disclosed."""
-
-    _made: Engine = PrivateAttr()
-    _path: Path | None = PrivateAttr(default=None)
-
-    def __init__(self, policy: PolicySource, *args: Any, **given: Any) -> None:
-        super().__init__(policy, *args, **given)
-        self._follow(self.engine, policy)
-
-    def model_copy(
-        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
-    ) -> Self:
-        """Copy; a copy with another policy does not look at the file of this one."""
-        made, changed = super().model_copy(update=update, deep=deep), {*(update or {})}
-        if changed & _ARGUMENTS:
-            file = None if "policy" in changed else self._path
-            made._follow(made.engine, file)  # noqa: SLF001 -- an object of this very class
-        return made
-
-    def _engine_now(self) -> Engine:
-        return self._made
+    The event, called `sdrag`, tells the handlers of the run ids and codes and no text.
+    Outside of a run there is nobody to tell.
+    """
+    hidden = hide_from_tracers(engine.policy, run)
+    result, event = await mode(engine.run, engine.arun, steps, hidden, search)
+    if run is not None and run.parent_run_id and run.handlers:
+        await mode(
+            dispatch_custom_event,
+            adispatch_custom_event,
+            "sdrag",
+            event.as_dict(),
+            config={"callbacks": run},
+        )
+    return result
 
 
 class IngestWrapper(Unpickled, BaseDocumentTransformer, Generic[R]):

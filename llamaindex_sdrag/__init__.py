@@ -7,13 +7,9 @@ the same in `langchain_sdrag`.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
-
 from sdrag.errors import require_extra
 
-if TYPE_CHECKING:
+with require_extra("llamaindex", "llamaindex_sdrag"):
     from llamaindex_sdrag.answer_guard import AnswerGuard
     from llamaindex_sdrag.constraint_binder import ConstraintBinder
     from llamaindex_sdrag.guarded_tool import guard_tool
@@ -51,35 +47,3 @@ __all__ = [
     "separated_prompt",
     "separated_sources",
 ]
-
-_HOMES = {
-    "AnswerGuard": "answer_guard",
-    "ConstraintBinder": "constraint_binder",
-    "FilteredRetriever": "searching",
-    "HierarchySummarizer": "hierarchy_summarizer",
-    "HighlightAndSummarize": "highlight_and_summarize",
-    "InjectionScanner": "injection_scanner",
-    "LinkageMasker": "linkage_masker",
-    "RedactingTransformer": "redacting_transformer",
-    "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
-    "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
-    "SourceSeparator": "source_separation",
-    "guard_tool": "guarded_tool",
-    "separated_prompt": "source_separation",
-    "separated_sources": "source_separation",
-}
-
-with require_extra("llamaindex", "llamaindex_sdrag"):
-    if find_spec("llama_index") is None:
-        raise ImportError
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'llamaindex_sdrag' has no attribute {name!r}")
-    return getattr(import_module(f"llamaindex_sdrag.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -12,12 +12,10 @@ that the numbers are those of the sources that the model saw.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
-    PydanticResponse,
     Response,
     StreamingResponse,
 )
@@ -26,30 +24,26 @@ from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import passages_of
-from llamaindex_sdrag.principals import principal_of
 from llamaindex_sdrag.source_separation import NumberedNode, numbered, unnumbered
-from llamaindex_sdrag.wrapping import LLAMAINDEX
-from sdrag.effects.steps import Steps
-from sdrag.engine import Engine
+from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
+from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.errors import UsageError
-from sdrag.guardrails.answer_work import DECLINED, Guarded, draft_of, report_of
+from sdrag.guardrails.answer_work import DECLINED, draft_of, report_of
 from sdrag.guardrails.separation import cites_ids
 from sdrag.options import Options
 from sdrag.pipeline import check_answer
-from sdrag.policy import PolicySource
+from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import EVIDENCE_KEY
-from sdrag.wrapper import Unpickled
+from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["AnswerGuard"]
 
 Nodes = Sequence[NodeWithScore]
-Given = Response | StreamingResponse | AsyncStreamingResponse | PydanticResponse
 
 
-class AnswerGuard(Unpickled, BaseSynthesizer):
+class AnswerGuard(ReloadableWrapper, BaseSynthesizer):
     """
     Check a synthesizer's answers against the nodes they were made from.
 
@@ -90,15 +84,8 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
     ) -> None:
         super().__init__(llm=MockLLM(), empty_response=DECLINED)
         self._synthesizer = synthesizer
-        self._engine = Engine(
-            policy,
-            llm,
-            state=state,
-            options=options,
-            stage="answer",
-            framework=LLAMAINDEX,
-        )
-        self._principal_resolver = self._engine.options.principal_resolver
+        engine = make_engine(policy, llm, None, state, options, stage="answer")
+        self._follow(engine, policy)
 
     def synthesize(
         self,
@@ -108,15 +95,9 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         **response_kwargs: Any,
     ) -> Response:
         """Answer and check; without nodes there is nothing to answer from."""
-        if not nodes:
-            return Response(self._empty_response)
-        given = self._synthesizer.synthesize(
-            query, self._cited(nodes), additional_source_nodes, **response_kwargs
+        return run_sync(
+            self._check(sync, query, nodes, additional_source_nodes, response_kwargs)
         )
-        steps = self._steps(query, _gathered(given), nodes)
-        found, event = self._engine.run(steps)
-        announce(event)
-        return self._response(found, given)
 
     async def asynthesize(
         self,
@@ -126,19 +107,9 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         **response_kwargs: Any,
     ) -> Response:
         """Answer and check without blocking the event loop."""
-        if not nodes:
-            return Response(self._empty_response)
-        given = await self._synthesizer.asynthesize(
-            query, self._cited(nodes), additional_source_nodes, **response_kwargs
+        return await self._check(
+            wait, query, nodes, additional_source_nodes, response_kwargs
         )
-        if isinstance(given, AsyncStreamingResponse):
-            text = str(await given.get_response())
-        else:
-            text = _gathered(given)
-        steps = self._steps(query, text, nodes)
-        found, event = await self._engine.arun(steps)
-        announce(event)
-        return self._response(found, given)
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
@@ -158,42 +129,51 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
     def _update_prompts(self, prompts: PromptDictType) -> None:
         self._synthesizer._update_prompts(prompts)  # noqa: SLF001 -- as above
 
-    def _cited(self, nodes: Nodes) -> list[NodeWithScore]:
-        """Number the nodes anew where they are cited, or have numbers already."""
-        policy = self._engine.policy
-        if policy.citations or any(isinstance(one.node, NumberedNode) for one in nodes):
-            return numbered(nodes, by_id=cites_ids(policy))
-        return list(nodes)
-
-    def _steps(
-        self, query: str | QueryBundle, answer: str, nodes: Nodes
-    ) -> Steps[Guarded]:
+    async def _check(
+        self,
+        mode: Mode,
+        query: str | QueryBundle,
+        nodes: Nodes,
+        additional: Nodes | None,
+        response_kwargs: dict[str, Any],
+    ) -> Response:
+        if not nodes:
+            return Response(self._empty_response)
+        engine, inner = self.in_force(), self._synthesizer
         bundle = QueryBundle(query) if isinstance(query, str) else query
-        policy, now = self._engine.policy, datetime.now(UTC)
-        principal = principal_of(bundle, self._principal_resolver)
-        draft = draft_of(bundle.query_str, answer, passages_of(nodes), policy)
-        state = self._engine.state
-        return check_answer(draft, policy, principal, now=now, state=state)
-
-    def _response(self, found: Guarded, given: Given) -> Response:
-        report = report_of(found)
-        del report["answer"]
-        before = given.metadata or {}
-        # Highlight & Summarize may have said there how its own answer ended.
-        said = before.get(EVIDENCE_KEY)
-        report = {**(said if isinstance(said, dict) else {}), **report}
-        return Response(
-            found.text,
-            source_nodes=unnumbered(given.source_nodes),
-            metadata={**before, EVIDENCE_KEY: report},
+        response = await mode(
+            inner.synthesize,
+            inner.asynthesize,
+            query,
+            _cited(nodes, engine.policy),
+            additional,
+            **response_kwargs,
         )
+        text, passages = await _whole(response), passages_of(nodes)
+        draft = draft_of(bundle.query_str, text, passages, engine.policy)
+        steps = check_answer(draft, engine, principal_of(engine, bundle))
+        guarded = await enforce(mode, engine, steps)
+        report = report_of(guarded)
+        del report["answer"]
+        metadata = response.metadata or {}
+        # Highlight & Summarize may have told there how its own answer ended.
+        if isinstance(ending := metadata.get(EVIDENCE_KEY), dict):
+            report = {**ending, **report}
+        sources = unnumbered(response.source_nodes)
+        return Response(guarded.text, sources, {**metadata, EVIDENCE_KEY: report})
 
-    def __repr__(self) -> str:
-        return f"AnswerGuard(policy_hash={self._engine.policy_hash!r})"
+
+def _cited(nodes: Nodes, policy: Policy) -> list[NodeWithScore]:
+    """Number the nodes anew where they are cited, or have numbers already."""
+    if policy.citations or any(isinstance(each.node, NumberedNode) for each in nodes):
+        return numbered(nodes, by_id=cites_ids(policy))
+    return list(nodes)
 
 
-def _gathered(given: Given) -> str:
+async def _whole(response: Any) -> str:
     """Return the whole text of an answer that may still be on its way."""
-    if isinstance(given, StreamingResponse):
-        given = given.get_response()
-    return given.response or "" if isinstance(given, Response) else str(given)
+    if isinstance(response, AsyncStreamingResponse):
+        response = await response.get_response()
+    elif isinstance(response, StreamingResponse):
+        response = response.get_response()
+    return response.response or "" if isinstance(response, Response) else str(response)

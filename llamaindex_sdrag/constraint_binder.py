@@ -27,7 +27,7 @@ from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATT
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
-from llamaindex_sdrag.searching import searching
+from llamaindex_sdrag.searching import search_with
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.corpus_binder import CorpusBinder
 from sdrag.disclosure import Ingested
@@ -128,7 +128,7 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
         return tuple(map(passage_of, documents))
 
     def _searching(self, retriever: BaseRetriever, question: str) -> HostSearch:
-        return searching(retriever, QueryBundle(question))
+        return search_with(retriever, QueryBundle(question))
 
     def __reduce_ex__(
         self, protocol: Any

@@ -34,22 +34,25 @@ from llama_index.core.tools.types import adapt_to_async_tool
 from llama_index.core.workflow import Context
 
 from llamaindex_sdrag.convert import nodes_of, passages_of
-from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.tracing import hide_from_tracers
-from llamaindex_sdrag.wrapping import LLAMAINDEX
+from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
+from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
-from sdrag.errors import HostError, SdragError, UsageError, check_call
+from sdrag.errors import SdragError, UsageError, check_call
 from sdrag.options import Options
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import Policy, PolicySource, metadata_of_any
 from sdrag.state import StateSource
-from sdrag.wrapper import ReloadableWrapper
+from sdrag.wrapper import (
+    NOTHING_RELEASED,
+    ReloadableWrapper,
+    tool_error,
+    tool_question,
+)
 
-__all__ = ["NOTHING", "GuardedTool", "guard_tool"]
+__all__ = ["GuardedTool", "guard_tool"]
 
-NOTHING = "Nothing was found that may be disclosed."
-"""Replaces a text that may not be disclosed."""
 _HINT = (
     "Use the context in a step of the workflow or in a tool that is not guarded, and"
     " pass the guarded tool what it needs as arguments."
@@ -101,29 +104,18 @@ def guard_tool(
             " writes there would not be redacted.",
             hint=_HINT,
         )
-    engine = Engine(
-        policy,
-        llm,
-        embeddings,
-        state,
-        options,
-        stage="disclose",
-        framework=LLAMAINDEX,
-    )
-    resolver = engine.options.principal_resolver
-    guarded = GuardedTool(adapt_to_async_tool(tool), resolver)
-    guarded._follow(engine, policy)  # noqa: SLF001 -- of this very module
-    return guarded
+    engine = make_engine(policy, llm, embeddings, state, options, stage="disclose")
+    return GuardedTool(adapt_to_async_tool(tool), engine, policy)
 
 
 class GuardedTool(ReloadableWrapper, AsyncBaseTool):
     """A tool whose output is redacted."""
 
     def __init__(
-        self, inner: AsyncBaseTool, resolver: PrincipalResolver | None
+        self, inner: AsyncBaseTool, engine: Engine, source: PolicySource
     ) -> None:
         self._inner = inner
-        self._resolver = resolver
+        self._follow(engine, source)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Share the tool: nothing of it changes but the policy in force."""
@@ -136,74 +128,37 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Run the tool out of sight, and answer with what may be disclosed."""
-        released = self._attempt(args, kwargs)
+        released = run_sync(self._attempt(sync, args, kwargs))
         if isinstance(released, Exception):
             raise released
         return released
 
     async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Run the tool without blocking the event loop."""
-        released = await self._aattempt(args, kwargs)
+        released = await self._attempt(wait, args, kwargs)
         if isinstance(released, Exception):
             raise released
         return released
 
-    def _attempt(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> ToolOutput | Exception:
+    async def _attempt(
+        self, mode: Mode, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> ToolOutput | SdragError:
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
-            engine, request = self.in_force(), self._request(args, kwargs)
+            engine, inner = self.in_force(), self._inner
+            question = tool_question((*args, *kwargs.values()))
+            request = Request(question, principal_of(engine, None))
             with hide_from_tracers(engine.policy), _without_workflow():
-                output = self._inner.call(*args, **kwargs)
+                output = await mode(inner.call, inner.acall, *args, **kwargs)
             nodes = _nodes_in(output, engine.policy)
-            disclosure, _ = engine.run(self._steps(nodes, request, engine))
-            released = nodes_of(
-                disclosure.passages, engine.policy.metadata.evidence, nodes
-            )
-            return self._output(output, released, args, kwargs)
+            steps = self._steps(nodes, request, engine)
+            disclosure = await enforce(mode, engine, steps)
+            key = engine.policy.metadata.evidence
+            released = nodes_of(disclosure.passages, key, nodes)
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises
-            return _without_text(error)
-
-    async def _aattempt(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> ToolOutput | Exception:
-        """Run the tool without blocking the event loop; as `_attempt`."""
-        try:
-            engine, request = self.in_force(), self._request(args, kwargs)
-            with hide_from_tracers(engine.policy), _without_workflow():
-                output = await self._inner.acall(*args, **kwargs)
-            nodes = _nodes_in(output, engine.policy)
-            disclosure, _ = await engine.arun(self._steps(nodes, request, engine))
-            released = nodes_of(
-                disclosure.passages, engine.policy.metadata.evidence, nodes
-            )
-            return self._output(output, released, args, kwargs)
-        except Exception as error:  # noqa: BLE001 -- whatever a tool raises
-            return _without_text(error)
-
-    def _request(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Request:
-        """Return what the model asked the tool; it ranks constraints, no more."""
-        values = (*args, *kwargs.values())
-        question = " ".join(value for value in values if isinstance(value, str))
-        return Request(question, principal_of(None, self._resolver))
-
-    def _steps(
-        self, nodes: list[NodeWithScore], request: Request, engine: Engine
-    ) -> Steps[Disclosure]:
-        disclosure = yield from disclose(passages_of(nodes), request, engine)
-        return replace(disclosure, tool=self.metadata.name or "")
-
-    def _output(
-        self,
-        output: ToolOutput,
-        released: list[NodeWithScore],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> ToolOutput:
-        """Build the output that the agent sees, of what was asked and released."""
+            return tool_error(error, _HINT)
         texts = [scored.node.get_content(MetadataMode.LLM) for scored in released]
-        content = "\n\n".join(texts) or NOTHING
+        content = "\n\n".join(texts) or NOTHING_RELEASED
         return ToolOutput(
             tool_name=self.metadata.get_name(),
             content=content,
@@ -211,6 +166,12 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             raw_output=released if _are_nodes(output.raw_output) else content,
             is_error=output.is_error,
         )
+
+    def _steps(
+        self, nodes: list[NodeWithScore], request: Request, engine: Engine
+    ) -> Steps[Disclosure]:
+        disclosure = yield from disclose(passages_of(nodes), request, engine)
+        return replace(disclosure, tool=self.metadata.name or "")
 
     def __repr__(self) -> str:
         return f"guard_tool({self.metadata.name!r}, {self.policy_hash!r})"
@@ -228,13 +189,6 @@ def _without_workflow() -> Iterator[None]:
 
 def _no_context() -> None:
     """Stand in for a reference to the context of a step."""
-
-
-def _without_text(error: Exception) -> SdragError:
-    """Keep an error of sdrag; any other may quote text."""
-    if isinstance(error, SdragError):
-        return error.sealed()
-    return HostError(f"The tool failed with {type(error).__name__}.", hint=_HINT)
 
 
 def _nodes_in(output: ToolOutput, policy: Policy) -> list[NodeWithScore]:

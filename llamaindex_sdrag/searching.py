@@ -13,8 +13,7 @@ fetches more.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,7 +30,7 @@ from llama_index.core.vector_stores import (
 
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.tracing import mute
-from sdrag.effects.runner import Port
+from sdrag.effects.modes import Mode, make_port
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
 from sdrag.guardrails.conditions import (
@@ -51,8 +50,7 @@ __all__ = [
     "HostRetriever",
     "RetrieverFactory",
     "filters_of",
-    "forgotten_on_error",
-    "searching",
+    "search_with",
 ]
 
 RetrieverFactory = Callable[[MetadataFilters], BaseRetriever]
@@ -75,26 +73,13 @@ class FilteredRetriever:
 
 
 HostRetriever = BaseRetriever | FilteredRetriever
-_REFUSALS = (ValueError, NotImplementedError)
 
 
-@contextmanager
-def forgotten_on_error(nodes: list[NodeWithScore]) -> Iterator[None]:
-    """Empty the nodes of a request that fails: its error holds the frames it passed."""
-    try:
-        yield
-    except BaseException:
-        nodes.clear()
-        raise
-
-
-def searching(
-    base: HostRetriever,
-    bundle: QueryBundle,
-    seen: list[NodeWithScore] | None = None,
+def search_with(
+    base: HostRetriever, bundle: QueryBundle, seen: list[NodeWithScore] | None = None
 ) -> HostSearch:
     """
-    Search with the host's retriever.
+    Search with the application's retriever.
 
     Args:
         base: The one that is wrapped.
@@ -102,110 +87,63 @@ def searching(
         seen: Takes the nodes that are found in this request.
     """
 
-    def host(effect: Search) -> BaseRetriever:
-        if isinstance(base, BaseRetriever):
-            narrowed = base
-        elif effect.filters is None:
-            narrowed = base.retriever
-        else:
-            narrowed = base.factory(filters_of(effect.filters))
-        return narrowed if effect.limit is None else _limited(narrowed, effect.limit)
-
-    def asked(effect: Search) -> QueryBundle:
-        """Make a bundle of our own: retrievers write the embedding into it."""
+    async def once(mode: Mode, effect: Search) -> Sequence[Passage]:
+        retriever = _narrowed(base, effect.filters)
+        if effect.limit is not None and isinstance(retriever, VectorIndexRetriever):
+            retriever = copy(retriever)
+            retriever.similarity_top_k = effect.limit
+        # A bundle of our own: retrievers write the embedding into it.
         question = copy(bundle)
         if effect.items[0] != bundle.query_str:
             question = QueryBundle(effect.items[0])
-        return question
+        mute(retriever.callback_manager)
+        nodes = await mode(retriever.retrieve, retriever.aretrieve, question)
+        passages = passages_of(nodes)
+        if seen is not None:
+            seen.extend(nodes)
+        return passages
 
-    def call(effect: Search) -> Sequence[Passage]:
-        question, narrowed = asked(effect), host(effect)
-        mute(narrowed.callback_manager)
-        return _read(narrowed.retrieve(question), seen)
-
-    async def acall(effect: Search) -> Sequence[Passage]:
-        question, narrowed = asked(effect), host(effect)
-        mute(narrowed.callback_manager)
-        return _read(await narrowed.aretrieve(question), seen)
-
-    return _unrefused(call, acall)
-
-
-def _read(
-    nodes: list[NodeWithScore], seen: list[NodeWithScore] | None
-) -> Sequence[Passage]:
-    passages = passages_of(nodes)
-    if seen is not None:
-        seen.extend(nodes)
-    return passages
-
-
-def _unrefused(
-    call: Callable[[Search], Sequence[Passage]],
-    acall: Callable[[Search], Awaitable[Sequence[Passage]]],
-) -> Port[Search, Sequence[Passage]]:
-    """Ask for less where the store refuses the filters."""
-
-    def once(effect: Search) -> Sequence[Passage]:
+    async def search(mode: Mode, effect: Search) -> Sequence[Passage]:
+        """Ask for less where the store refuses the filters."""
         try:
-            return call(effect)
-        except _REFUSALS:
-            return call(_asking_less(effect))
+            return await once(mode, effect)
+        except (ValueError, NotImplementedError):
+            filters = None if effect.filters is None else unlisted(effect.filters)
+        return await once(mode, replace(effect, filters=filters))
 
-    async def aonce(effect: Search) -> Sequence[Passage]:
-        try:
-            return await acall(effect)
-        except _REFUSALS:
-            return await acall(_asking_less(effect))
-
-    return Port(once, aonce)
+    return make_port(search)
 
 
-def _asking_less(effect: Search) -> Search:
-    """Return a search that asks for no list; a refusal of that is the host's."""
-    filters = effect.filters
-    return replace(effect, filters=None if filters is None else unlisted(filters))
+def _narrowed(base: HostRetriever, condition: Condition | None) -> BaseRetriever:
+    if isinstance(base, BaseRetriever):
+        return base
+    return base.retriever if condition is None else base.factory(filters_of(condition))
 
 
 def filters_of(condition: Condition) -> MetadataFilters:
     """Put a condition into LlamaIndex's filters."""
     match condition:
-        case And(parts):
-            return _all_of(parts, FilterCondition.AND)
-        case Or(parts):
-            return _all_of(parts, FilterCondition.OR)
+        case And(parts) | Or(parts):
+            how = FilterCondition.AND
+            if isinstance(condition, Or):
+                how = FilterCondition.OR
+            filters = [
+                filters_of(part) if isinstance(part, (And, Or)) else _single(part)
+                for part in parts
+            ]
+            return MetadataFilters(filters=filters, condition=how)
     return MetadataFilters(filters=[_single(condition)])
 
 
-def _all_of(parts: Sequence[Condition], how: FilterCondition) -> MetadataFilters:
-    return MetadataFilters(
-        filters=[
-            filters_of(part) if isinstance(part, (And, Or)) else _single(part)
-            for part in parts
-        ],
-        condition=how,
-    )
-
-
 def _single(condition: Eq | In | Contains | Lte) -> MetadataFilter:
+    value: Any
     match condition:
         case Eq(key, value):
-            return MetadataFilter(key=key, value=value, operator=FilterOperator.EQ)
+            operator = FilterOperator.EQ
         case In(key, values):
-            listed: Any = list(values)
-            return MetadataFilter(key=key, value=listed, operator=FilterOperator.IN)
+            value, operator = list(values), FilterOperator.IN
         case Contains(key, value):
-            return MetadataFilter(
-                key=key, value=value, operator=FilterOperator.CONTAINS
-            )
+            operator = FilterOperator.CONTAINS
         case Lte(key, value):
-            return MetadataFilter(key=key, value=value, operator=FilterOperator.LTE)
-
-
-def _limited(retriever: BaseRetriever, limit: int) -> BaseRetriever:
-    """Return a copy that fetches so many, where the retriever takes a limit."""
-    if not isinstance(retriever, VectorIndexRetriever):
-        return retriever
-    limited = copy(retriever)
-    limited.similarity_top_k = limit
-    return limited
+            operator = FilterOperator.LTE
+    return MetadataFilter(key=key, value=value, operator=operator)

@@ -20,10 +20,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr, computed_field
 
-from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of, passages_of
-from llamaindex_sdrag.principals import PrincipalResolver, principal_of
-from llamaindex_sdrag.wrapping import LLAMAINDEX
+from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
+from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.options import Options
@@ -60,9 +59,8 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
 
     engine_id: str
 
-    _made: Engine = PrivateAttr()
+    _engine: Engine = PrivateAttr()
     _path: Path | None = PrivateAttr(default=None)
-    _principal_resolver: PrincipalResolver | None = PrivateAttr(default=None)
 
     def __init__(
         self,
@@ -73,18 +71,9 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         state: StateSource = None,
         options: Options | None = None,
     ) -> None:
-        engine = Engine(
-            policy,
-            llm,
-            embeddings,
-            state,
-            options,
-            stage="disclose",
-            framework=LLAMAINDEX,
-        )
+        engine = make_engine(policy, llm, embeddings, state, options, stage="disclose")
         fields: dict[str, Any] = {"engine_id": engine.identity}
         super().__init__(**fields)
-        self._principal_resolver = engine.options.principal_resolver
         self._follow(engine, policy)
 
     @computed_field  # type: ignore[prop-decorator]
@@ -101,12 +90,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        engine = self.in_force()
-        steps = self._steps(nodes, self._request(query_bundle), engine)
-        disclosure, event = engine.run(steps)
-        announce(event)
-        key = engine.policy.metadata.evidence
-        return nodes_of(disclosure.passages, key, nodes)
+        return run_sync(self._redact(sync, nodes, query_bundle))
 
     # A span would hold the nodes as they came.
     setattr(_postprocess_nodes, DISPATCHER_SPAN_DECORATED_ATTR, True)
@@ -114,19 +98,20 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
+        return await self._redact(wait, nodes, query_bundle)
+
+    async def _redact(
+        self, mode: Mode, nodes: list[NodeWithScore], bundle: QueryBundle | None
+    ) -> list[NodeWithScore]:
         engine = self.in_force()
-        steps = self._steps(nodes, self._request(query_bundle), engine)
-        disclosure, event = await engine.arun(steps)
-        announce(event)
-        key = engine.policy.metadata.evidence
-        return nodes_of(disclosure.passages, key, nodes)
+        query = bundle.query_str if bundle else ""
+        request = Request(query, principal_of(engine, bundle))
+        disclosure = await enforce(mode, engine, _steps(nodes, request, engine))
+        return nodes_of(disclosure.passages, engine.policy.metadata.evidence, nodes)
 
-    def _steps(
-        self, nodes: list[NodeWithScore], request: Request, engine: Engine
-    ) -> Steps[Disclosure]:
-        """Read the nodes as a step, so that an error of it leaves without them."""
-        return (yield from disclose(passages_of(nodes), request, engine))
 
-    def _request(self, bundle: QueryBundle | None) -> Request:
-        principal = principal_of(bundle, self._principal_resolver)
-        return Request(bundle.query_str if bundle else "", principal)
+def _steps(
+    nodes: list[NodeWithScore], request: Request, engine: Engine
+) -> Steps[Disclosure]:
+    """Read the nodes as a step, so that an error of it leaves without them."""
+    return (yield from disclose(passages_of(nodes), request, engine))

@@ -14,17 +14,10 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of
-from llamaindex_sdrag.principals import principal_of
-from llamaindex_sdrag.searching import (
-    FilteredRetriever,
-    HostRetriever,
-    forgotten_on_error,
-    searching,
-)
-from llamaindex_sdrag.wrapping import LLAMAINDEX
-from sdrag.engine import Engine
+from llamaindex_sdrag.searching import FilteredRetriever, HostRetriever, search_with
+from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
+from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.errors import UsageError
 from sdrag.options import Options
 from sdrag.pipeline import Request, retrieve
@@ -84,40 +77,22 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         super().__init__()
         self._base_retriever = base_retriever
         self._k = k
-        engine = Engine(
-            policy,
-            llm,
-            embeddings,
-            state,
-            options,
-            stage="retrieve",
-            framework=LLAMAINDEX,
-        )
-        self._principal_resolver = engine.options.principal_resolver
+        engine = make_engine(policy, llm, embeddings, state, options, stage="retrieve")
         self._follow(engine, policy)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        engine, seen = self.in_force(), list[NodeWithScore]()
-        with forgotten_on_error(seen):
-            disclosure, event = engine.run(
-                retrieve(self._request(query_bundle), engine),
-                search=searching(self._base_retriever, query_bundle, seen),
-            )
-        announce(event)
-        key = engine.policy.metadata.evidence
-        return nodes_of(disclosure.passages, key, seen)
+        return run_sync(self._disclose(sync, query_bundle))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        engine, seen = self.in_force(), list[NodeWithScore]()
-        with forgotten_on_error(seen):
-            disclosure, event = await engine.arun(
-                retrieve(self._request(query_bundle), engine),
-                search=searching(self._base_retriever, query_bundle, seen),
-            )
-        announce(event)
-        key = engine.policy.metadata.evidence
-        return nodes_of(disclosure.passages, key, seen)
+        return await self._disclose(wait, query_bundle)
 
-    def _request(self, bundle: QueryBundle) -> Request:
-        principal = principal_of(bundle, self._principal_resolver)
-        return Request(bundle.query_str, principal, self._k)
+    async def _disclose(self, mode: Mode, bundle: QueryBundle) -> list[NodeWithScore]:
+        engine, seen = self.in_force(), list[NodeWithScore]()
+        request = Request(bundle.query_str, principal_of(engine, bundle), self._k)
+        search = search_with(self._base_retriever, bundle, seen)
+        try:
+            disclosure = await enforce(mode, engine, retrieve(request, engine), search)
+        except BaseException:
+            seen.clear()  # an error holds the frames it passed
+            raise
+        return nodes_of(disclosure.passages, engine.policy.metadata.evidence, seen)

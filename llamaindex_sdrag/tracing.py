@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from typing import Any
 
 from llama_index.core.callbacks import CallbackManager
@@ -70,8 +71,8 @@ def install() -> None:
         for name in _DISPATCHED:
             if type(handlers := getattr(dispatcher, name)) is not _Handlers:
                 setattr(dispatcher, name, _Handlers(handlers))
-    # The public property would make a manager, and `Settings.llm` would then take it.
-    mute(Settings._callback_manager)  # noqa: SLF001
+    # Where there is no manager, the property makes one, and `Settings.llm` takes it.
+    mute(copy(Settings).callback_manager)
     _mute_handler(Settings.global_handler)
 
 

@@ -257,7 +257,7 @@ class Engine:
         Raises:
             SdragError: They failed; the error holds no text, nor does its traceback.
         """
-        runner, start = self._runner(search), perf_counter()
+        runner, start = self.runner(search), perf_counter()
         fault: SdragError | None = None
         with hidden or self.framework.hide(self.policy):
             try:
@@ -275,7 +275,7 @@ class Engine:
         search: HostSearch | None = None,
     ) -> tuple[T, AuditEvent]:
         """Drive the steps without blocking the event loop; as `run`."""
-        runner, start = self._runner(search), perf_counter()
+        runner, start = self.runner(search), perf_counter()
         fault: SdragError | None = None
         with hidden or self.framework.hide(self.policy):
             try:
@@ -292,7 +292,7 @@ class Engine:
         keys = self.policy.disclosure.document_keys
         self.warnings.of_documents(with_documents(passages, keys))
 
-    def _runner(self, search: HostSearch | None) -> PortRunner:
+    def runner(self, search: HostSearch | None = None) -> PortRunner:
         """Return a runner for one request, which embeds its question once."""
         ports = self.ports if search is None else replace(self.ports, search=search)
         if ports.embed is not None:

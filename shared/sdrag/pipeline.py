@@ -9,7 +9,7 @@ this module says only what comes after what.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sdrag.disclosure.binding import bind as attached
@@ -35,7 +35,6 @@ from sdrag.guardrails.screened import (
 )
 from sdrag.policy import GUARDS, AccessSection, Policy
 from sdrag.privacy.identities import pseudonymized
-from sdrag.state import State
 from sdrag.vocabulary import Decision, Passage, Principal, Redaction, Span
 
 __all__ = [
@@ -114,22 +113,22 @@ def _release(
 
 def check_answer(
     draft: Draft,
-    policy: Policy,
+    engine: Engine,
     principal: Principal | None,
     *,
-    now: datetime,
-    state: State | None = None,
+    now: datetime | None = None,
 ) -> Steps[Guarded]:
     """
     Check an answer, and annotate, cut or decline it as the policy says.
 
     Args:
         draft: The answer and what it was made from.
-        policy: Its constraints say what the answer may not add to its context.
+        engine: The constraints of its policy say what the answer may not add to its
+            context; its state is that which the passages were released with.
         principal: Who is answered, the one for whom the context was released.
         now: With its time zone.
-        state: That the passages were released with, if the host keeps it.
     """
+    policy, now = engine.policy, now or datetime.now(UTC)
 
     def guesses(text: str) -> Steps[tuple[Span, ...]]:
         context = draft.passages
@@ -137,6 +136,7 @@ def check_answer(
             yield from find_guesses(text, draft.question, context, policy, principal)
         )
 
+    state = engine.state
     return (
         yield from answers.guard(
             draft, policy, now=now, state=state, principal=principal, guesses=guesses

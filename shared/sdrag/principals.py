@@ -142,3 +142,18 @@ async def _astream(
         if close := getattr(iterator, "aclose", None):
             with acting_as(principal):
                 await close()
+
+
+def check_principal(value: object) -> Principal | None:
+    """
+    Return a principal that the application named, or None.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if value is None or isinstance(value, Principal):
+        return value
+    raise UsageError(
+        f"The principal is a {type(value).__name__}.",
+        hint="Make it a sdrag.Principal where the user is authenticated.",
+    )

@@ -7,15 +7,16 @@ so a policy that is read again holds for the requests that begin afterwards.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sdrag.effects.prompts import Label
-from sdrag.effects.runner import Limits
 from sdrag.engine import Engine, without_text
 from sdrag.errors import (
+    HostError,
     SdragError,
     UsageError,
     check_call,
@@ -30,15 +31,20 @@ from sdrag.requirements import check_local_highlighter
 from sdrag.vocabulary import Passage
 
 __all__ = [
+    "NOTHING_RELEASED",
     "ReloadableWrapper",
     "Unpickled",
-    "asealed_stream",
     "asked_of",
+    "highlighter_of",
     "sealed_stream",
     "settings_of",
+    "tool_error",
+    "tool_question",
 ]
 
 T = TypeVar("T")
+NOTHING_RELEASED = "Nothing was found that may be disclosed."
+"""What an agent reads in place of a text that may not be disclosed."""
 
 
 class Unpickled:
@@ -59,12 +65,12 @@ class Unpickled:
 class ReloadableWrapper(Unpickled):
     """A wrapper that reads the file of its policy again."""
 
-    _made: Engine
+    _engine: Engine
     _path: Path | None
 
     def _follow(self, engine: Engine, source: PolicySource | None) -> None:
         """Obey an engine, and know the file that the policy comes from, if any."""
-        self._made = engine
+        self._engine = engine
         self._path = None
         if isinstance(source, (str, Path)):
             self._path = Path(source).absolute()
@@ -72,12 +78,12 @@ class ReloadableWrapper(Unpickled):
     @property
     def policy(self) -> Policy:
         """The policy in force."""
-        return self._made.policy
+        return self._engine.policy
 
     @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy in force says."""
-        return self._made.policy_hash
+        return self._engine.policy_hash
 
     def reload(self) -> None:
         """
@@ -93,11 +99,11 @@ class ReloadableWrapper(Unpickled):
                 "This policy was not read from a file.",
                 hint="Give the wrapper the path of one.",
             )
-        self._made = self._made.replace(policy=Policy.read(self._path))
+        self._engine = self._engine.replace(policy=Policy.read(self._path))
 
     def in_force(self) -> Engine:
         """Return the engine of a request that begins now, from its start to its end."""
-        return self._made
+        return self._engine
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"
@@ -105,75 +111,58 @@ class ReloadableWrapper(Unpickled):
     __str__ = __repr__
 
 
-def sealed_stream(pieces: Iterator[T]) -> Iterator[T]:
+async def sealed_stream(pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
     """
     Yield what is streamed.
 
     Raises:
         SdragError: It failed; the error holds no text.
     """
-    while True:
-        fault: SdragError | None = None
-        try:
-            piece = next(pieces)
-        except StopIteration:
-            return
-        except Exception as error:  # noqa: BLE001 -- none leaves with text
-            fault = without_text(error)
-        if fault is not None:
-            raise cut_off(fault)
-        yield piece
+    async with aclosing(pieces):
+        while True:
+            fault: SdragError | None = None
+            try:
+                piece = await anext(pieces)
+            except StopAsyncIteration:
+                return
+            except Exception as error:  # noqa: BLE001 -- none leaves with text
+                fault = without_text(error)
+            if fault is not None:
+                raise cut_off(fault)
+            yield piece
 
 
-async def asealed_stream(pieces: AsyncIterator[T]) -> AsyncIterator[T]:
-    """Yield what is streamed without blocking the event loop; as `sealed_stream`."""
-    while True:
-        fault: SdragError | None = None
-        try:
-            piece = await anext(pieces)
-        except StopAsyncIteration:
-            return
-        except Exception as error:  # noqa: BLE001 -- none leaves with text
-            fault = without_text(error)
-        if fault is not None:
-            raise cut_off(fault)
-        yield piece
-
-
-def settings_of(
-    policy: Policy,
-    highlighter: Highlighter | str | None,
-    *,
-    has_model: bool,
-    limits: Limits | None = None,
-) -> Settings:
+def highlighter_of(engine: Engine, given: Highlighter | str | None) -> Highlighter:
     """
-    Read the arguments of an adapter.
+    Return the highlighter that a wrapper was given, or named.
 
     Args:
-        policy: Its `highlight` section and its placeholders are used.
-        highlighter: A highlighter, the name of one of the package's, or nothing:
-            `structured` with a model, `local` without.
-        has_model: Whether a model was passed.
-        limits: The bounds of the texts that are read.
+        engine: Where it has a model, the default is `structured`, else `local`.
+        given: A highlighter, the name of one of the package's, or nothing.
 
     Raises:
         UsageError: The highlighter needs a model and there is none.
         MissingExtraError: The local one needs the extra `local`.
     """
-    chosen = highlighter or ("structured" if has_model else "local")
+    has_model = engine.llm is not None
+    chosen = given or ("structured" if has_model else "local")
     if chosen == "local":
         check_local_highlighter()
     if isinstance(chosen, str):
         if chosen != "local" and not has_model:
             raise UsageError(f"The highlighter {chosen!r} needs `llm=`.")
-        chosen = highlighter_named(chosen)
+        return highlighter_named(chosen)
+    return chosen
+
+
+def settings_of(engine: Engine, highlighter: Highlighter) -> Settings:
+    """Return how the questions of an engine are answered."""
     return Settings(
-        chosen,
-        policy.highlight,
-        has_model=has_model,
-        withheld=policy.disclosure.marks,
-        limits=limits or Limits(),
+        highlighter,
+        engine.policy.highlight,
+        has_model=engine.llm is not None,
+        withheld=engine.policy.disclosure.marks,
+        limits=engine.limits,
     )
 
 
@@ -200,3 +189,15 @@ def _is_released(passage: Passage, engine: Engine) -> bool:
     facts = evidence(import_evidence(passage, policy.metadata.evidence))
     mark = str(facts.get(MARK, "")).encode("utf-8", "surrogatepass")
     return compare_digest(mark, keys.release(policy.hash, passage.text).encode())
+
+
+def tool_question(arguments: Iterable[object]) -> str:
+    """Return what a model asked a tool; it ranks constraints, no more."""
+    return " ".join(value for value in arguments if isinstance(value, str))
+
+
+def tool_error(error: Exception, hint: str) -> SdragError:
+    """Keep an error of sdrag; any other may quote text, and agents show it."""
+    if isinstance(error, SdragError):
+        return error.sealed()
+    return HostError(f"The tool failed with {type(error).__name__}.", hint=hint)

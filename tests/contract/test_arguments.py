@@ -191,6 +191,6 @@ def test_an_error_of_validation_quotes_nothing():
     retriever = langchain_retriever(SCENARIO)
 
     with pytest.raises(ValueError, match="frozen") as caught:
-        retriever.engine = SCENARIO.policy
+        retriever.base_retriever = SCENARIO.policy
 
     assert NAME not in str(caught.value)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 
-from sdrag import Principal, acting_as, stream_as
+from sdrag import Principal, UsageError, acting_as, stream_as
 from sdrag.vocabulary import Passage
 
 from ..support.faces import Scenario, langchain_retriever, llamaindex_retriever
@@ -137,28 +137,57 @@ def test_a_thread_acts_for_nobody_without_the_context(face):
     assert (shows(without.result()), shows(given.result())) == (False, True)
 
 
+async def _asked() -> AsyncIterator[str]:
+    yield "q"
+
+
+STREAMS = {
+    "stream": lambda: "q",
+    "astream": lambda: "q",
+    "transform": lambda: iter(["q"]),
+    "atransform": _asked,
+    "astream_events": lambda: "q",
+    "astream_log": lambda: "q",
+    "batch_as_completed": lambda: ["q"],
+    "abatch_as_completed": lambda: ["q"],
+}
+"""The methods of a runnable that stream, and what each is given."""
+
+
+async def read(stream: Any) -> list[Any]:
+    if isinstance(stream, AsyncIterator):
+        return [item async for item in stream]
+    return list(stream)
+
+
 class TestStreamsOfLangChain:
     """A stream is its creator's: who called the method, not who iterates."""
 
     @pytest.mark.parametrize("reader", [None, CLERK, JUDGE])
     @pytest.mark.parametrize("creator", [None, CLERK, JUDGE])
-    def test_a_stream_is_its_creators(self, creator, reader):
-        with acting_as(creator):
-            made = langchain_retriever(SCENARIO).stream("q")
+    async def test_a_stream_is_its_creators(self, creator, reader):
+        """Also of one that another principal reads, with every method that streams."""
+        wrapper, seen = langchain_retriever(SCENARIO), {}
+        for name, given in STREAMS.items():
+            with acting_as(creator):
+                stream = getattr(wrapper, name)(given())
+            with acting_as(reader):
+                seen[name] = shows(await read(stream))
 
-        with acting_as(reader):
-            assert shows(list(made)) is (creator is JUDGE)
+        assert seen == dict.fromkeys(STREAMS, creator is JUDGE)
 
-    @pytest.mark.parametrize("reader", [None, JUDGE])
-    @pytest.mark.parametrize("creator", [None, JUDGE])
-    async def test_an_async_stream_is_too(self, creator, reader):
-        with acting_as(creator):
-            made = langchain_retriever(SCENARIO).astream("q")
+    @pytest.mark.parametrize("name", ["stream", "astream", "astream_events"])
+    async def test_a_resolver_that_changes_its_mind_is_refused(self, name):
+        """It reads what has changed between the call and the first item."""
+        users = [JUDGE]
+        wrapper = langchain_retriever(
+            SCENARIO, principal_resolver=lambda config: users[-1]
+        )
+        stream = getattr(wrapper, name)("q")
+        users.append(CLERK)
 
-        with acting_as(reader):
-            found = [chunk async for chunk in made]
-
-        assert shows(found) is (creator is JUDGE)
+        with pytest.raises(UsageError, match="another principal"):
+            await read(stream)
 
     def test_a_chain_with_threads_streams_for_its_principal(self):
         """The retriever runs on a thread of LangChain's, between two items."""

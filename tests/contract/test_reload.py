@@ -420,7 +420,7 @@ class TestWhole:
 
 
 class TestCopies:
-    """What LangChain copies reads the file, unless it is given another policy."""
+    """What LangChain copies reads the file as well."""
 
     @pytest.mark.parametrize("deep", [False, True])
     def test_a_copy_reads_the_file_too(self, deep, file):
@@ -434,12 +434,3 @@ class TestCopies:
             one.reload()
             assert is_under_b(str(of_documents(one.invoke(QUERY))))
             assert one.policy_hash == named(B)
-
-    def test_a_copy_with_another_policy_does_not(self, file):
-        write(file, A)
-        copied = langchain_invoke(file).wrapper.model_copy(
-            update={"policy": Policy.read(A)}
-        )
-
-        with pytest.raises(UsageError, match="not read from a file"):
-            copied.reload()

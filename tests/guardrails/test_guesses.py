@@ -49,8 +49,8 @@ def checked(answer, *, question="Who?", given=None, state="own", principal=None)
     policy, own, context = given or world(NAMES["constraints"][0], TEXT)
     draft = Draft(question, answer, tuple(context))
     kept = own if state == "own" else state
-    steps = check_answer(draft, policy, principal, now=NOW, state=kept)
-    return run(steps, Scripted())
+    engine = Engine(policy, state=kept, stage="answer")
+    return run(check_answer(draft, engine, principal, now=NOW), Scripted())
 
 
 def told(guarded):

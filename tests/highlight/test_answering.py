@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.effects.modes import iterate_sync, sync, wait
 from sdrag.effects.prompts import Label, Labelled, Prompt, admit
 from sdrag.effects.runner import Limits, PortRunner, Ports
 from sdrag.effects.steps import Steps, arun, run
@@ -30,7 +31,7 @@ from sdrag.highlight.exchange import (
 )
 from sdrag.highlight.highlighters import baseline, by_span, structured, two_steps
 from sdrag.highlight.questions import split_by_marks
-from sdrag.highlight.streaming import StreamHost, astream, stream
+from sdrag.highlight.streaming import StreamHost, stream
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Highlight, Passage, Span
@@ -113,7 +114,10 @@ def host_of(runner: Scripted, reply: Callable[[Prompt], list[str]]) -> Any:
                 raise ConnectionError(chunk)
             yield chunk
 
-    return StreamHost(runner, nullcontext, chunks, lambda steps: run(steps, runner))
+    async def conclude(steps: Steps[Answer]) -> Answer:
+        return run(steps, runner)
+
+    return StreamHost(sync, runner, nullcontext, chunks, conclude)
 
 
 async def collect(asked: Asked, held: Settings, host: Any) -> list[Any]:
@@ -124,8 +128,8 @@ async def collect(asked: Asked, held: Settings, host: Any) -> list[Any]:
     async def conclude(steps: Steps[Answer]) -> Answer:
         return await arun(steps, host.runner)
 
-    waiting = StreamHost(host.runner, nullcontext, chunks, conclude)
-    return [piece async for piece in astream(asked, held, waiting)]
+    waiting = StreamHost(wait, host.runner, nullcontext, chunks, conclude)
+    return [piece async for piece in stream(asked, held, waiting)]
 
 
 def summed(pieces: list[Any]) -> tuple[Any, ...]:
@@ -133,15 +137,10 @@ def summed(pieces: list[Any]) -> tuple[Any, ...]:
     assert [isinstance(piece, Ending) for piece in pieces].index(True) == len(
         pieces
     ) - 1
-    parts: list[str] = []
-    highlights: list[str] = []
-    for piece in pieces[:-1]:
-        if isinstance(piece, Plan):
-            parts.append("")
-            highlights += [highlight.text for highlight in piece.highlights]
-        else:
-            parts[-1] += piece
-    return "\n\n".join(parts), highlights, pieces[-1]
+    plans = [piece for piece in pieces if isinstance(piece, Plan)]
+    highlights = [highlight.text for plan in plans for highlight in plan.highlights]
+    texts = [piece for piece in pieces if isinstance(piece, str)]
+    return "".join(texts), highlights, pieces[-1]
 
 
 def ending(reason: str, *unanswered: int) -> Ending:
@@ -267,7 +266,7 @@ def test_answer_and_both_streams_say_the_same(case: str) -> None:
     host = host_of(runner, lambda prompt: list(replying(prompt)))
 
     whole = run(answer(asked, held), runner)
-    pieces = list(stream(asked, held, host))
+    pieces = list(iterate_sync(stream(asked, held, host)))
 
     texts = [highlight.text for highlight in whole.highlights]
     assert (whole.text, texts, whole.ending) == expected
@@ -282,7 +281,8 @@ def pieces_of(chunks: list[str], label: Label = Label.NONE, **rules: Any) -> lis
     )
     asked = Asked(QUESTION, PASSAGES, label)
     pieces = stream(asked, held, host_of(Scripted(), lambda _: chunks))
-    return [piece for piece in sealed_stream(pieces) if isinstance(piece, str)]
+    sealed = iterate_sync(sealed_stream(pieces))
+    return [piece for piece in sealed if isinstance(piece, str)]
 
 
 @given(st.text(min_size=1, max_size=60), st.data())

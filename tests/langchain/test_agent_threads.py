@@ -16,9 +16,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
-from langchain_sdrag.agent_messages import ReleaseMark
+from langchain_sdrag.agent_messages import Release
 from sdrag import Principal
-from sdrag.engine import Engine
+from sdrag.engine import Engine, Request
 from sdrag.state import open_state
 
 NAME = "Karlsson"
@@ -202,8 +202,8 @@ def test_a_mark_holds_wherever_the_same_state_is_opened(file, stays, tmp_path):
 
 
 def mark(state: Any, principal: Principal | None, text: str = TEXT) -> str:
-    engine = Engine(POLICY, state=state)
-    marked = ReleaseMark(engine, principal).put_on(AIMessage(text))
+    release = Release(Engine(POLICY, state=state), Request("", principal))
+    marked = release.mark(AIMessage(text))
     return str(marked.response_metadata["sdrag"])
 
 
@@ -234,11 +234,11 @@ def test_a_mark_cannot_be_made_or_tested_without_the_states_secret():
 
 def test_a_mark_does_not_hold_on_another_text():
     """A mark that is copied says nothing of what it is copied to."""
-    released = ReleaseMark(Engine(POLICY), CLERK)
-    marked = released.put_on(AIMessage(CUT))
+    release = Release(Engine(POLICY), Request("", CLERK))
+    marked = release.mark(AIMessage(CUT))
 
-    assert released.stands_on(marked)
-    assert not released.stands_on(marked.model_copy(update={"content": TEXT}))
+    assert release.is_marked(marked)
+    assert not release.is_marked(marked.model_copy(update={"content": TEXT}))
 
 
 def test_the_secret_stands_in_no_message():

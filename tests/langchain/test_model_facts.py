@@ -15,8 +15,7 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
 from langchain_sdrag import ConstraintBinder, RedactingTransformer
-from langchain_sdrag.effects import completing
-from langchain_sdrag.windows import context_window
+from langchain_sdrag.models import complete, context_window
 from sdrag.effects.prompts import Message, Prompt, constant
 from sdrag.effects.tokens import Completion, text_of
 from sdrag.state import open_state
@@ -53,7 +52,7 @@ class Counting(BaseChatModel):
 
 
 def replied(llm, reply_format=None, *, is_async=False):
-    port = completing(llm)
+    port = complete(llm)
     prompt = Prompt("p", (Message("user", constant("?")),), reply_format=reply_format)
     if is_async:
         return asyncio.run(port.acall(prompt))
@@ -83,7 +82,7 @@ def test_what_reports_nothing_is_handed_on_as_text(llm):
     said = replied(llm)
 
     assert json.loads(text_of(said)) == {"yes": True}
-    assert not isinstance(said, Completion)
+    assert (said.tokens_in, said.tokens_out) == (None, None)
 
 
 def sized(tokens):

@@ -16,8 +16,8 @@ from llama_index_instrumentation.event_handlers import BaseEventHandler
 from pydantic import Field
 
 from llamaindex_sdrag.answer_guard import AnswerGuard
-from llamaindex_sdrag.auditing import DisclosureEvent
 from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
+from llamaindex_sdrag.wrapping import DisclosureEvent
 from sdrag.errors import UsageError
 
 from ..support.scripted import canary
@@ -82,8 +82,8 @@ async def test_asynthesize() -> None:
     hook = HighlightAndSummarize(llm=Model())
 
     assert str(await hook.asynthesize(QUESTION, nodes())) == ANSWER
-    assert await hook.aget_response(QUESTION, [RULE]) == ANSWER
-    assert hook.get_response(QUESTION, [RULE]) == ANSWER
+    with pytest.raises(UsageError, match="reads nodes"):
+        hook.get_response(QUESTION, [RULE])
 
 
 async def test_streaming() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
 
 import pytest
 from llama_index.core.base.llms.types import (
@@ -18,8 +17,7 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.llms.openai_like import OpenAILike
 from pydantic import BaseModel, PrivateAttr
 
-from llamaindex_sdrag.effects import completing
-from llamaindex_sdrag.windows import context_window
+from llamaindex_sdrag.models import complete, context_window
 from llamaindex_sdrag.wrapping import LLAMAINDEX
 from sdrag.effects.prompts import Message, Prompt, constant
 from sdrag.effects.tokens import Completion
@@ -73,7 +71,7 @@ class Counting(FunctionCallingLLM):
 
 
 def replied(llm, reply_format=None, *, is_async=False):
-    port = completing(llm)
+    port = complete(llm)
     prompt = Prompt("p", (Message("user", constant("?")),), reply_format=reply_format)
     if is_async:
         return asyncio.run(port.acall(prompt))
@@ -81,19 +79,21 @@ def replied(llm, reply_format=None, *, is_async=False):
 
 
 OPENAI = {"prompt_tokens": 50, "completion_tokens": 20}
-ANTHROPIC = {"input_tokens": 50, "output_tokens": 20}
 GOOGLE = {"prompt_token_count": 50, "candidates_token_count": 20}
+
+
+class Usage(BaseModel):
+    """What a provider's package makes of it."""
+
+    input_tokens: int = 50
+    output_tokens: int = 20
+
+
 PLACES = {
     "a mapping": {"raw": {"usage": OPENAI}},
-    "an object": {"raw": SimpleNamespace(usage=SimpleNamespace(**ANTHROPIC))},
+    "an object": {"raw": {"usage": Usage()}},
     "metadata": {"raw": {"usage_metadata": GOOGLE}},
-    "at the top": {"raw": {"prompt_eval_count": 50, "eval_count": 20}},
-    "arguments": {"additional_kwargs": OPENAI},
-    "usage of arguments": {"additional_kwargs": {"usage": ANTHROPIC}},
-    "arguments, where raw says nothing": {
-        "raw": {"usage": None},
-        "additional_kwargs": OPENAI,
-    },
+    "arguments": {"raw": {"usage": None}, "additional_kwargs": OPENAI},
 }
 
 
@@ -103,7 +103,7 @@ PLACES = {
 )
 @pytest.mark.parametrize("place", PLACES)
 def test_what_the_response_reports_is_handed_on(place, reply_format, text, is_async):
-    """Wherever the provider puts it, for words and for a tool call."""
+    """Wherever LlamaIndex looks for it, for words and for a tool call."""
     said = replied(Counting(**PLACES[place]), reply_format, is_async=is_async)
 
     assert said == Completion(text, 50, 20)

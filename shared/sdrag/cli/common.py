@@ -88,13 +88,12 @@ def llm_of(llm: str, option: str = "--llm") -> dict[str, Any]:
     if not llm.startswith(_PREFIX):
         raise UsageError(f"{option} takes local, or langchain:PROVIDER:MODEL.")
     with require_extra("langchain", "A LangChain model"):
-        from langchain_sdrag.effects import completing, model_name
+        from langchain_sdrag import models
         from langchain_sdrag.tracing import hide_from_tracers
-        from langchain_sdrag.windows import context_window
     from sdrag.policy import Policy
 
     model = chat_model(llm.removeprefix(_PREFIX))
-    port = completing(model)
+    port = models.complete(model)
 
     def complete(prompt: Prompt) -> Any:
         with hide_from_tracers(Policy(), None):
@@ -102,8 +101,8 @@ def llm_of(llm: str, option: str = "--llm") -> dict[str, Any]:
 
     return {
         "complete": complete,
-        "model_id": model_name(model),
-        "window": context_window(model),
+        "model_id": models.model_name(model),
+        "window": models.context_window(model),
     }
 
 

@@ -6,26 +6,18 @@ verified text. Two things remain to be checked on the way. The reply is JSON, an
 the string under `answer` may leave. And the guessed questions, which come first, are
 checked by the policy's rule on divergence before the first word of the answer leaves. A
 reply in another shape or order is held back whole, and checked when it has ended.
-
-`_stream` is written once, as an async generator over a host that may wait. `stream`
-drives it with a host whose functions never do, so it needs no event loop.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterator,
-)
-from contextlib import AbstractContextManager, aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
+from sdrag.effects.modes import Mode
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.replies import MAX_REPLY, read_json, read_reply
 from sdrag.effects.steps import EffectRunner, Steps, arun, run
@@ -48,46 +40,53 @@ from sdrag.highlight.exchange import (
 from sdrag.highlight.summarizer import Summary
 from sdrag.vocabulary import Confidential, Highlight
 
-__all__ = ["StreamHost", "astream", "stream"]
+__all__ = ["Piece", "StreamHost", "stream"]
 
 # In a JSON string every quotation mark is escaped, so no string holds this.
 _ANSWER = re.compile(r'"answer"\s*:\s*"')
 _ESCAPED_LENGTH = 6
 _PAIR_LENGTH = 12
-Chunks_co = TypeVar("Chunks_co", covariant=True)
-Concluded_co = TypeVar("Concluded_co", covariant=True)
 T = TypeVar("T")
 Piece = str | Plan | Ending
+"""What a stream yields."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class StreamHost(Confidential, Generic[Chunks_co, Concluded_co]):
+class StreamHost(Confidential):
     """
     What a framework brings to a stream.
 
     Args:
+        mode: How its methods are called.
         runner: Answers effects.
         hide: Surrounds what is done between two pieces that leave; hides it from
             tracers.
-        chunks: A generator function that asks the model for a reply in chunks; for
-            `astream` an async one.
-        conclude: Drives the last steps of a part, and hands its event to the audit;
-            for `astream` it is awaited.
+        chunks: Asks the model for a reply in chunks: an iterator, or an async iterator
+            where the mode waits.
+        conclude: Drives the last steps of a part, and announces what was decided.
     """
 
+    mode: Mode
     runner: EffectRunner
     hide: Callable[[], AbstractContextManager[object]]
-    chunks: Callable[[Prompt], Chunks_co]
-    conclude: Callable[[Steps[Answer]], Concluded_co]
+    chunks: Callable[[Prompt], Any]
+    conclude: Callable[[Steps[Answer]], Awaitable[Answer]]
+
+    async def drive(self, steps: Steps[T]) -> T:
+        """Drive steps out of the tracers' sight."""
+        with self.hide():
+            return await self.mode(run, arun, steps, self.runner)
+
+    async def next_chunk(self, chunks: Any) -> str | None:
+        """Return the next chunk of a reply; None at its end."""
+        following: Any = anext
+        with self.hide():
+            return await self.mode(next, following, chunks, None)
 
 
-SyncHost = StreamHost[Iterator[str], Answer]
-AsyncHost = StreamHost[AsyncIterator[str], Awaitable[Answer]]
-
-
-async def astream(
-    asked: Asked, settings: Settings, host: AsyncHost
-) -> AsyncIterator[Piece]:
+async def stream(
+    asked: Asked, settings: Settings, host: StreamHost
+) -> AsyncGenerator[Piece, None]:
     """
     Yield the plan of each part of the question, then its pieces; and how it ended.
 
@@ -100,66 +99,17 @@ async def astream(
         PromptSanitizationError: The passages are labelled SENSITIVE.
         ModelError: The model broke off after a part of the answer had left.
     """
-    async with aclosing(_stream(asked, settings, _Waiting(host))) as pieces:
+    plans_left = 0
+    async with aclosing(_stream(asked, settings, host)) as pieces:
         async for piece in pieces:
             yield piece
-
-
-def stream(asked: Asked, settings: Settings, host: SyncHost) -> Iterator[Piece]:
-    """Yield plans, pieces and the end without an event loop; as `astream`."""
-    pieces = _stream(asked, settings, _NeverWaiting(host))
-    try:
-        while True:
-            try:
-                pieces.__anext__().send(None)
-            except StopIteration as yielded:
-                piece = yielded.value
-            except StopAsyncIteration:
-                return
-            yield piece
-    finally:
-        with suppress(StopIteration):
-            pieces.aclose().send(None)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Waiting(Confidential):
-    """An async host."""
-
-    host: AsyncHost
-
-    async def drive(self, steps: Steps[T]) -> T:
-        with self.host.hide():
-            return await arun(steps, self.host.runner)
-
-    async def conclude(self, steps: Steps[Answer]) -> Answer:
-        return await self.host.conclude(steps)
-
-    async def next_chunk(self, chunks: AsyncIterator[str]) -> str | None:
-        with self.host.hide():
-            return await anext(chunks, None)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _NeverWaiting(Confidential):
-    """A sync host: its coroutines end at their first step."""
-
-    host: SyncHost
-
-    async def drive(self, steps: Steps[T]) -> T:
-        with self.host.hide():
-            return run(steps, self.host.runner)
-
-    async def conclude(self, steps: Steps[Answer]) -> Answer:
-        return self.host.conclude(steps)
-
-    async def next_chunk(self, chunks: Iterator[str]) -> str | None:
-        with self.host.hide():
-            return next(chunks, None)
+            plans_left += isinstance(piece, Plan)
+            if isinstance(piece, Plan) and plans_left > 1:
+                yield "\n\n"
 
 
 async def _stream(
-    asked: Asked, settings: Settings, host: _Waiting | _NeverWaiting
+    asked: Asked, settings: Settings, host: StreamHost
 ) -> AsyncGenerator[Piece, None]:
     """Yield what may leave of all parts of a question."""
     parts = await host.drive(plans(asked, settings))
@@ -179,12 +129,12 @@ async def _reply(
     part: Plan,
     prompt: Prompt,
     settings: Settings,
-    host: _Waiting | _NeverWaiting,
+    host: StreamHost,
     state: _StreamState,
 ) -> AsyncGenerator[Piece, None]:
     """Yield what may leave of the reply to one prompt."""
     reply, allowed, is_broken = _ReplyReader(), None, False
-    chunks: Any = host.host.chunks(prompt)
+    chunks = host.chunks(prompt)
     while not reply.is_shut:
         try:
             chunk = await host.next_chunk(chunks)

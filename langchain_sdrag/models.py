@@ -1,0 +1,216 @@
+"""
+How LangChain's models are asked.
+
+A chat model that can be held to a reply format is, by its own
+`with_structured_output`, and what comes back is handed on as JSON text. Anything else
+that takes messages, such as `model.bind(response_format=...)`, is asked for text; the
+words of the prompt ask for the same JSON. Whether the text can be read is the core's
+to judge.
+
+A cache of LangChain's would store prompts with raw text in them, so a model is copied
+with `cache=False` and without its handlers, which would hear them, also within
+bindings, retries, fallbacks and sequences. Into any other runnable nobody can see: it
+is refused while there is a global cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.globals import get_llm_cache
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
+from langchain_core.runnables import (
+    Runnable,
+    RunnableSequence,
+    RunnableWithFallbacks,
+)
+from langchain_core.runnables.base import RunnableBindingBase
+from pydantic import BaseModel
+
+from sdrag.effects.modes import Mode, make_port
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.retrying import cannot
+from sdrag.effects.runner import Port
+from sdrag.effects.steps import Embed
+from sdrag.effects.tokens import Completion
+from sdrag.errors import UsageError
+from sdrag.framework import local_embeddings
+
+__all__ = ["complete", "context_window", "detach", "embed", "messages", "model_name"]
+
+Model = Runnable[Any, Any]
+_WHY_IT_STOPPED = ("finish_reason", "stop_reason", "done_reason")
+_NO_ROOM = ("length", "max_tokens", "MAX_TOKENS")
+
+
+def complete(llm: Model | None) -> Port[Prompt, Completion | str] | None:
+    """
+    Ask the application's model.
+
+    Args:
+        llm: A chat model, a completion model, or any runnable over messages.
+    """
+    if llm is None:
+        return None
+    if not isinstance(llm, Runnable):
+        raise UsageError(f"A {type(llm).__name__} is no LangChain model.")
+    model = detach(llm)
+    is_seen = all(isinstance(part, BaseLanguageModel) for part in _parts(llm))
+
+    async def ask(mode: Mode, prompt: Prompt) -> Completion:
+        if not is_seen and get_llm_cache() is not None:
+            raise UsageError(
+                "A global cache is set, and would keep the prompts of this model.",
+                hint="Pass the model itself, or unset the cache.",
+            )
+        return _completion(await _ask(mode, model, prompt))
+
+    return make_port(ask)
+
+
+def embed(
+    embeddings: Embeddings | None,
+) -> Port[Embed, Sequence[Sequence[float]]]:
+    """Embed with the application's model; without one, with the packaged MiniLM."""
+    if embeddings is None:
+        return local_embeddings()
+    if not isinstance(embeddings, Embeddings):
+        raise UsageError(
+            f"A {type(embeddings).__name__} is no LangChain embedding model."
+        )
+    model = embeddings
+
+    async def vectors(mode: Mode, effect: Embed) -> Sequence[Sequence[float]]:
+        texts = list(effect.items)
+        if not effect.query:
+            return await mode(model.embed_documents, model.aembed_documents, texts)
+        return [
+            await mode(model.embed_query, model.aembed_query, text) for text in texts
+        ]
+
+    return make_port(vectors)
+
+
+def model_name(llm: Model | None) -> str:
+    """Name a model for caches and audits, without its keys."""
+    parts = [] if llm is None else list(_parts(llm))
+    for part in parts:
+        for attribute in ("model_name", "model", "model_id"):
+            value = getattr(part, attribute, None)
+            if isinstance(value, str) and value:
+                return f"{type(part).__name__}:{value}"
+    return type(parts[0]).__name__ if parts else ""
+
+
+def context_window(llm: Model | None) -> int | None:
+    """
+    Return how many tokens a model takes in, by its profile; None where none says it.
+
+    Of several that may be asked in place of each other, it is the least.
+    """
+    profiles = (getattr(part, "profile", None) for part in _parts(llm))
+    windows = (p.get("max_input_tokens") for p in profiles if isinstance(p, dict))
+    return min((n for n in windows if isinstance(n, int) and n > 0), default=None)
+
+
+def detach(llm: Model) -> Model:
+    """Return a copy in which no model that can be seen keeps or tells its prompts."""
+    match llm:
+        case BaseLanguageModel():
+            return llm.model_copy(update={"cache": False, "callbacks": None})
+        case RunnableBindingBase():
+            config = {**llm.config, "callbacks": None}
+            update = {"bound": detach(llm.bound), "config": config}
+            return llm.model_copy(update={**update, "config_factories": []})
+        case RunnableWithFallbacks():
+            rest = [detach(fallback) for fallback in llm.fallbacks]
+            first = detach(llm.runnable)
+            return llm.model_copy(update={"runnable": first, "fallbacks": rest})
+        case RunnableSequence():
+            first, *middle, last = map(detach, llm.steps)
+            steps = {"first": first, "middle": middle, "last": last}
+            return llm.model_copy(update=steps)
+    return llm
+
+
+def messages(prompt: Prompt) -> list[BaseMessage]:
+    """Return the messages of a prompt."""
+    return convert_to_messages(
+        [(message.role, message.content.text) for message in prompt.messages]
+    )
+
+
+def _parts(llm: Model | None) -> Iterator[Model]:
+    """Yield what a runnable is made of, as far as it can be seen."""
+    match llm:
+        case RunnableBindingBase():
+            yield from _parts(llm.bound)
+        case RunnableWithFallbacks():
+            for model in (llm.runnable, *llm.fallbacks):
+                yield from _parts(model)
+        case RunnableSequence():
+            for step in llm.steps:
+                yield from _parts(step)
+        case Runnable():
+            yield llm
+
+
+async def _ask(mode: Mode, model: Model, prompt: Prompt) -> Any:
+    """
+    Ask a model in its own way for the reply format; where that fails, in words.
+
+    A server may know no formats, or heed none: then the client cannot read the reply.
+    """
+    given = messages(prompt)
+    formatted = _held(model, prompt.reply_format)
+    try:
+        return await mode(formatted.invoke, formatted.ainvoke, given)
+    except Exception as error:
+        if formatted is model or not (cannot(error) or isinstance(error, ValueError)):
+            raise
+    return await mode(model.invoke, model.ainvoke, given)
+
+
+def _held(model: Model, reply_format: type[BaseModel] | None) -> Model:
+    """Hold a chat model to the format, where it has a way of its own."""
+    if reply_format is None or not isinstance(model, BaseChatModel):
+        return model
+    try:
+        return model.with_structured_output(reply_format, include_raw=True)
+    except (NotImplementedError, ValueError, TypeError):
+        return model
+
+
+def _completion(reply: Any) -> Completion:
+    """Return what the model said, and what its message says of its tokens."""
+    message = reply.get("raw") if isinstance(reply, dict) else reply
+    usage: Any = getattr(message, "usage_metadata", None) or {}
+    counts = usage.get("input_tokens"), usage.get("output_tokens")
+    return Completion.of(_text(reply), *counts)
+
+
+def _text(reply: Any) -> str:
+    """
+    Return what the model said: its words, or as JSON what it filled in.
+
+    Parsers close what breaks off, so what they make of words is not taken for them, and
+    neither is what a model filled in that had no room left.
+    """
+    if isinstance(reply, dict) and "raw" in reply:
+        raw, parsed = reply["raw"], reply.get("parsed")
+        if isinstance(raw, AIMessage) and raw.tool_calls:
+            metadata = raw.response_metadata
+            if any(metadata.get(name) in _NO_ROOM for name in _WHY_IT_STOPPED):
+                return ""
+        wrote = isinstance(raw, AIMessage) and raw.text and not raw.tool_calls
+        reply = raw if wrote or parsed is None else parsed
+    if isinstance(reply, BaseMessage):
+        return str(reply.text)
+    if isinstance(reply, BaseModel):
+        return reply.model_dump_json()
+    return reply if isinstance(reply, str) else json.dumps(reply)

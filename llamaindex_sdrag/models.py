@@ -1,0 +1,173 @@
+"""
+How LlamaIndex's models are asked.
+
+A model that calls functions is held to a reply format by a tool of that shape, and what
+it fills in is handed on as JSON text, unrepaired. `structured_predict` is not used: it
+reads messages as templates, and braces in a passage would be placeholders. Any other
+model is asked for text, and so is one whose server knows no tools; the words of the
+prompt ask for the same JSON. Whether the text can be read is the core's to judge.
+
+What LlamaIndex calls async is often the sync method, called on the event loop: such a
+model is called on a thread, or no time limit could hold. An embedding model with a
+cache would keep raw text in it, so the model is copied without one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeGuard, cast
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    MessageRole,
+    ToolCallBlock,
+)
+from llama_index.core.callbacks.token_counting import get_tokens_from_response
+from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
+from llama_index.core.llms import LLM, CustomLLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.program.function_program import get_function_tool
+
+from llamaindex_sdrag.tracing import mute
+from sdrag.effects.modes import Mode, make_port
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.retrying import cannot
+from sdrag.effects.runner import Port
+from sdrag.effects.steps import Embed
+from sdrag.effects.tokens import Completion
+from sdrag.errors import UsageError
+from sdrag.framework import local_embeddings
+
+__all__ = ["complete", "context_window", "embed", "messages", "model_name"]
+
+
+def complete(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
+    """Ask the application's model."""
+    if llm is None:
+        return None
+    if not isinstance(llm, LLM):
+        raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
+    model = llm
+
+    async def ask(mode: Mode, prompt: Prompt) -> Completion | str:
+        mute(model.callback_manager)
+        history = messages(prompt)
+        if prompt.reply_format is not None and _calls_functions(model):
+            tools = [get_function_tool(prompt.reply_format)]
+            chat, achat = model.chat_with_tools, model.achat_with_tools
+            try:
+                response = await mode(
+                    chat, achat, tools, chat_history=history, tool_required=True
+                )
+            except Exception as error:
+                if not cannot(error):
+                    raise
+            else:
+                return _completion(response, _filled(model, response))
+        response = await mode(model.chat, model.achat, history)
+        return _completion(response)
+
+    return _unblocked(make_port(ask), llm, "achat", cast("type[object]", CustomLLM))
+
+
+def embed(
+    embeddings: BaseEmbedding | None,
+) -> Port[Embed, Sequence[Sequence[float]]]:
+    """Embed with the application's model; without one, with the packaged MiniLM."""
+    if embeddings is None:
+        return local_embeddings()
+    if not isinstance(embeddings, BaseEmbedding):
+        raise UsageError(
+            f"A {type(embeddings).__name__} is no LlamaIndex embedding model."
+        )
+    model = embeddings.model_copy(update={"embeddings_cache": None})
+
+    async def vectors(mode: Mode, effect: Embed) -> Sequence[Sequence[float]]:
+        mute(model.callback_manager)
+        texts = list(effect.items)
+        if not effect.query:
+            batch, abatch = (
+                model.get_text_embedding_batch,
+                model.aget_text_embedding_batch,
+            )
+            return await mode(batch, abatch, texts)
+        query, aquery = model.get_query_embedding, model.aget_query_embedding
+        return [await mode(query, aquery, text) for text in texts]
+
+    return _unblocked(make_port(vectors), model, "_aget_text_embedding", BaseEmbedding)
+
+
+def model_name(model: LLM | BaseEmbedding | None) -> str:
+    """Name a model for caches and audits, without its keys."""
+    if model is None:
+        return ""
+    name = model.model_name if isinstance(model, BaseEmbedding) else ""
+    if isinstance(model, LLM):
+        name = model.metadata.model_name
+    return f"{type(model).__name__}:{name}" if name else type(model).__name__
+
+
+def context_window(llm: LLM | None) -> int | None:
+    """
+    Return how many tokens a model takes in; None where nobody has said it.
+
+    LlamaIndex gives every model of which nobody has said it the same number.
+    """
+    if llm is None:
+        return None
+    metadata = llm.metadata
+    window = metadata.context_window
+    given = llm if "context_window" in type(llm).model_fields else metadata
+    if window == DEFAULT_CONTEXT_WINDOW and (
+        "context_window" not in given.model_fields_set
+    ):
+        return None
+    return window if window > 0 else None
+
+
+def messages(prompt: Prompt) -> list[ChatMessage]:
+    """Return the messages of a prompt."""
+    return [
+        ChatMessage(role=MessageRole(message.role), content=message.content.text)
+        for message in prompt.messages
+    ]
+
+
+def _unblocked(
+    port: Port[Any, Any], model: object, name: str, base: type[object]
+) -> Port[Any, Any]:
+    """Leave out an async method that is the base's, which runs the sync one."""
+    definer = next(owner for owner in type(model).__mro__ if name in vars(owner))
+    return replace(port, acall=None) if definer is base else port
+
+
+def _calls_functions(llm: LLM) -> TypeGuard[FunctionCallingLLM]:
+    is_one = isinstance(llm, FunctionCallingLLM)
+    return is_one and llm.metadata.is_function_calling_model
+
+
+def _filled(llm: FunctionCallingLLM, response: ChatResponse) -> str | None:
+    """Return what the model filled in, as it wrote it; None where it said words."""
+    for block in response.message.blocks:
+        if isinstance(block, ToolCallBlock):
+            return _as_json(block.tool_kwargs)
+    calls = llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
+    return _as_json(calls[0].tool_kwargs) if calls else None
+
+
+def _completion(response: ChatResponse, filled: str | None = None) -> Completion:
+    """Return what a model said, and how many tokens it took, where it says so."""
+    text = str(response.message.content or "") if filled is None else filled
+    counts: tuple[object, object] = (None, None)
+    with suppress(Exception):  # of any provider
+        counts = get_tokens_from_response(response)
+    return Completion.of(text, *counts)
+
+
+def _as_json(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
