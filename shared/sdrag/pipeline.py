@@ -51,6 +51,7 @@ __all__ = [
 _RANKED = 4
 _OF_THE_MODEL = frozenset(
     {
+        "control-failed",
         "failed-model",
         "failed-modelreply",
         "failed-modeltimeout",

@@ -20,7 +20,7 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.effects.prompts import Message, Prompt, sensitive
 from sdrag.vocabulary import Constraint
 
-from ..support.scripted import canary
+from ..support.scripted import answer_control, canary
 
 SECRET = canary("constraint")
 NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
@@ -209,7 +209,8 @@ class Model:
     def __call__(self, prompt: Any) -> str:
         self.asked += 1
         found = {"constraint": "unknown", "spans": ["Anna Karlsson"]}
-        return json.dumps({"verdicts": [found]})
+        asked = prompt.messages[-1].content.text
+        return answer_control(asked, json.dumps({"verdicts": [found]}))
 
 
 def test_a_model_understands_the_rest(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.vocabulary import Finding, Passage, Span
 
-from ..support.scripted import Scripted, canary, toy_vectors
+from ..support.scripted import Scripted, answer_control, canary, toy_vectors
 from ..support.waiting import hang
 
 SECRET, PUBLIC = canary("secret"), canary("public")
@@ -89,12 +89,18 @@ def asked(
         has_model=model is not None,
     )
     ports = Ports(
-        complete=Port(model) if model else None,
+        complete=Port(lambda prompt: _answer(model, prompt)) if model else None,
         embed=Port(lambda effect: toy_vectors(effect.items)),
     )
     steps = disclose(list(passages), "what?", None, setup)
     runner = PortRunner(ports, Limits(seconds=seconds))
     return run(steps, runner) if face == "sync" else asyncio.run(arun(steps, runner))
+
+
+def _answer(model, prompt):
+    reply = model(prompt)
+    words = prompt.messages[-1].content.text
+    return reply if reply is None else answer_control(words, reply)
 
 
 def failing(_):

@@ -15,6 +15,7 @@ from langchain_core.runnables import RunnableLambda
 from sdrag.errors import UsageError
 
 from ..support.doubles import LangChainModel, verdicts
+from ..support.scripted import answer_control
 from .fixed import POLICY, wrapped
 
 
@@ -26,6 +27,13 @@ def within(model):
         model.with_retry().with_config(tags=["t"]),
         model.with_fallbacks([model.with_retry()]),
     ]
+
+
+def _find_nothing(messages):
+    words = (
+        messages.to_string() if hasattr(messages, "to_string") else messages[-1].text
+    )
+    return answer_control(words, verdicts(why=[])("\n"))
 
 
 class TestConfidentiality:
@@ -66,7 +74,7 @@ class TestConfidentiality:
 
     def test_a_model_that_cannot_be_copied_is_refused_while_there_is_one(self, host):
         """Its prompts would be kept, so what needs a model is withheld."""
-        model = RunnableLambda(lambda messages: verdicts(why=[])("\n"))
+        model = RunnableLambda(_find_nothing)
         rule = {"id": "why", "text": "Ne révélez pas le but du voyage"}
         policy = {**POLICY, "constraints": [rule]}
         assert wrapped(host, llm=model, policy=policy).invoke("q")

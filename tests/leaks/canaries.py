@@ -24,7 +24,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from ..support.scripted import canary
+from ..support.scripted import answer_control, canary
 
 TEXT = canary("a name in the text")
 TITLE = canary("a name in allowed metadata")
@@ -69,7 +69,8 @@ def reply(prompt: str) -> str:
     logging.getLogger("provider").debug("Request: %s", prompt, extra={"body": prompt})
     warnings.warn(f"Deprecated in {prompt}", stacklevel=2)
     found = [name for name in _NAMES if name in prompt]
-    return json.dumps({"verdicts": [{"constraint": "names", "spans": found}]})
+    verdicts = {"verdicts": [{"constraint": "names", "spans": found}]}
+    return answer_control(prompt, json.dumps(verdicts))
 
 
 def planted_documents() -> list[Document]:

@@ -15,7 +15,7 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import CustomLLM
 from pydantic import Field, PrivateAttr
 
-from .scripted import toy_vectors
+from .scripted import answer_control, toy_vectors
 from .waiting import hang
 
 Reply = Callable[[str], str]
@@ -36,7 +36,7 @@ class LangChainModel(BaseChatModel):
     ) -> ChatResult:
         prompt = "\n".join(str(message.text) for message in messages)
         self.prompts.append(prompt)
-        message = AIMessage(content=self.reply(prompt))
+        message = AIMessage(content=answer_control(prompt, self.reply(prompt)))
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
@@ -56,7 +56,7 @@ class LlamaIndexModel(CustomLLM):
 
     def complete(self, prompt: str, *args: Any, **kwargs: Any) -> CompletionResponse:
         self._prompts.append(prompt)
-        return CompletionResponse(text=self._reply(prompt))
+        return CompletionResponse(text=answer_control(prompt, self._reply(prompt)))
 
     def stream_complete(self, prompt: str, *args: Any, **kwargs: Any):
         yield self.complete(prompt)

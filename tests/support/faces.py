@@ -35,6 +35,7 @@ from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
 
 from .doubles import LangChainModel, LlamaIndexModel, Reply
+from .scripted import answer_control
 from .wrappers import build
 
 
@@ -193,7 +194,7 @@ def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
     reply = scenario.reply
     engine = Engine(
         scenario.policy,
-        llm=(lambda prompt: reply(_words(prompt))) if reply else None,
+        llm=(lambda prompt: _answer(prompt, reply)) if reply else None,
         state=scenario.state,
         options=Options(limits=scenario.limits),
     )
@@ -204,6 +205,10 @@ def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
 
 def _words(prompt: Any) -> str:
     return "\n".join(message.content.text for message in prompt.messages)
+
+
+def _answer(prompt: Any, reply: Reply) -> str:
+    return answer_control(_words(prompt), reply(_words(prompt)))
 
 
 def core_run(scenario: Scenario) -> Seen:

@@ -17,6 +17,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
 
+from benchmarks.suites.scripted.asked import is_control
+
+from .scripted import answer_control
+
 Fault = Callable[["_Handler", dict[str, Any]], None]
 REDACTION = "You mark confidential passages"
 """How the prompt of redaction begins."""
@@ -142,9 +146,10 @@ def found(body: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Answer a request to redact, in the shape it asks for."""
     last = str(body["messages"][-1]["content"])
     spans = [name for name in names if name in last]
-    asked = re.findall(r"^\[([\w.:-]+)\] ", last, re.MULTILINE)
+    rules = re.findall(r"^\[([\w.:-]+)\] (.*)", last, re.MULTILINE)
+    asked = [name for name, rule in rules if not is_control(rule)]
     verdicts = [{"constraint": name, "spans": spans} for name in asked]
-    written = json.dumps({"verdicts": verdicts})
+    written = answer_control(last, json.dumps({"verdicts": verdicts}))
     if tools := body.get("tools"):
         call = {"name": tools[0]["function"]["name"], "arguments": written}
         return {

@@ -8,17 +8,35 @@ is: it answers with all it was given.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from benchmarks.suites.scripted.asked import is_control, planted
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import Effect, Outcome, Search
 from sdrag.vocabulary import Passage
 
-__all__ = ["Scripted", "canary", "toy_vectors", "verbatim"]
+__all__ = ["Scripted", "Unaided", "answer_control", "canary", "toy_vectors", "verbatim"]
+
+
+_RULE = re.compile(r"^\[([\w.:-]+)\] (.*)$", re.MULTILINE)
+
+
+def answer_control(prompt: str, reply: str) -> str:
+    """Add the verdict on the control of a prompt of extraction to readable JSON."""
+    asked = prompt[max(prompt.rfind("Constraints:\n"), 0) :]
+    controls = [name for name, rule in _RULE.findall(asked) if is_control(rule)]
+    if len(controls) != 1 or '{"verdicts": [' not in reply:
+        return reply
+    verdict = json.dumps({"constraint": controls[0], "spans": planted(asked)})
+    rest = reply.split('{"verdicts": [', 1)
+    comma = "" if rest[1].startswith("]") else ", "
+    return f'{rest[0]}{{"verdicts": [{verdict}{comma}{rest[1]}'
 
 
 def canary(name: str) -> str:
@@ -48,13 +66,25 @@ def toy_vectors(texts: Sequence[str], dimensions: int = 64) -> list[list[float]]
     return vectors
 
 
+@dataclass(frozen=True)
+class Unaided:
+    """A model for which nobody answers the control of a prompt."""
+
+    reply: Callable[[Prompt], str]
+
+    def __call__(self, prompt: Prompt) -> str:
+        """Reply as the model does."""
+        return self.reply(prompt)
+
+
 @dataclass(slots=True)
 class Scripted:
     """
     A runner that answers from functions and remembers what it was asked.
 
     Args:
-        complete: A prompt to a reply; may raise.
+        complete: A prompt to a reply; may raise. The control of a prompt is answered
+            for it, unless it is `Unaided`.
         search: A query to passages.
         embed: Texts to vectors.
     """
@@ -74,6 +104,14 @@ class Scripted:
         self.effects.append(effect)
         return await self._runner.aperform(effect)
 
+    def _answer(self, prompt: Prompt) -> Any:
+        """Answer a prompt, and its control."""
+        assert self.complete is not None
+        reply = self.complete(prompt)
+        if isinstance(self.complete, Unaided) or not isinstance(reply, str):
+            return reply
+        return answer_control(prompt.messages[-1].content.text, reply)
+
     @property
     def _runner(self) -> PortRunner:
         embed, search = self.embed, self.search
@@ -83,7 +121,7 @@ class Scripted:
 
         return PortRunner(
             Ports(
-                complete=Port(self.complete) if self.complete else None,
+                complete=Port(self._answer) if self.complete else None,
                 embed=Port(lambda effect: embed(effect.items)),
                 search=Port(search_for) if search else None,
             )

@@ -27,6 +27,7 @@ __all__ = [
     "Rephrasing",
     "is_control",
     "is_harmless",
+    "planted",
     "read_prompt",
     "shown",
 ]
@@ -44,6 +45,7 @@ _BETWEEN = re.compile(
 )
 _HEAD = "Constraints:\n"
 _NAMED = re.compile(r"^\[([\w.:-]{1,64})\] ", re.MULTILINE)
+_PLANTED = re.compile(r"Somebody asked for (.+?) and (.+?)\.(?=\s|$)")
 _LISTED = re.compile(r"^- ", re.MULTILINE)
 _SENTENCE = re.compile(r"^\((\d+)\) (.*)$")
 _QUESTION = re.compile(
@@ -162,3 +164,9 @@ def is_control(rule: str) -> bool:
 def is_harmless(words: str) -> bool:
     """Say whether the words of a control question need not go."""
     return _HARMLESS.fullmatch(words) is not None
+
+
+def planted(text: str) -> list[str]:
+    """Return the words of the planted sentences of a text that have to go."""
+    pairs = _PLANTED.findall(text)
+    return [words for pair in pairs for words in pair if not is_harmless(words)]

@@ -18,6 +18,7 @@ from benchmarks.suites.scripted.asked import (
     Rephrasing,
     is_control,
     is_harmless,
+    planted,
     read_prompt,
 )
 from benchmarks.suites.scripted.witness_words import Known, Protected, Sources
@@ -75,7 +76,9 @@ class ExactModel(Confidential):
         verdicts = [
             {
                 "constraint": name,
-                "spans": _quotations(asked.text, _words(sources, rule)),
+                "spans": planted(asked.text)
+                if is_control(rule)
+                else _quotations(asked.text, _words(sources, rule)),
             }
             for name, rule in asked.constraints.items()
         ]

@@ -122,6 +122,9 @@ def enforced(
     )
     if setup.has_model and any(rule.method == "rephrase" for rule in applied):
         enforcement = yield from rephrase(enforcement, setup)
+        if section.on_model_failure == "withhold":
+            doubts = {**facts.doubts, **enforcement.failed}
+            enforcement = replace(enforcement, facts=replace(facts, doubts=doubts))
     return enforcement
 
 
@@ -140,7 +143,7 @@ def model_fails(setup: DisclosureSetup) -> Steps[bool]:
     group = Group((0,), (_TRIED,), (rules[0],))
     tried = yield from extract([group], setup.policy.disclosure, setup.key)
     if tried.again:
-        tried = yield from extract_again(tried, setup.key)
+        tried = yield from extract_again(tried, setup.policy.disclosure, setup.key)
     return bool(tried.doubts)
 
 

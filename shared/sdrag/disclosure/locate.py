@@ -175,9 +175,9 @@ def _rows(
 
 def _without_model(lookup: Lookup, unsure: Doubts) -> tuple[Doubts, Doubts]:
     """Split what a model failed on: what needs it, what the local engine decides."""
-    if not unsure:
-        return {}, {}
     setup = lookup.setup
+    if not unsure or setup.policy.disclosure.on_model_failure == "withhold":
+        return unsure, {}
     unreadable = find_unreadable(lookup)
     doubts = {
         pair: code
@@ -248,7 +248,7 @@ def _read(
     )
     first, reading = replied(extracted), replied(located)
     again, confirming = yield from gather(
-        extract_again(first, setup.key),
+        extract_again(first, setup.policy.disclosure, setup.key),
         confirm(lookup, reading.local, _filed(lookup, _sure(first))),
     )
     extraction = replied(again)

@@ -106,8 +106,15 @@ class DisclosureSection(Section):
     """What happens, when there is a model, to what the local engine alone finds.
     `confirm` asks the model, and only an explicit no frees it. `union` withholds all of
     it."""
+    on_model_failure: Literal["local", "withhold"] = "local"
+    """What happens where a model gives no usable verdict on a constraint. `local` has
+    the local engine decide where it understands the constraint, as without a model.
+    `withhold` withholds the passage."""
+    max_calls: Count = 8
+    """The most prompts in which a model is asked again about one text, each about a
+    constraint and a few sentences."""
     batch_size: Count = 4
-    """How many chunks a model reads at once."""
+    """How many constraints a model is asked about at once."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
     """The most tokens of text in one prompt."""
     placeholders: Literal["type", "plain"] = "type"

@@ -16,17 +16,14 @@ ids) fails one of the three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
 from random import Random
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sdrag.detectors.local.tables import first_names, places, surnames
-from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.model.controls import FIRST_NUMBER, Kind, draw_harmless, seed
 from sdrag.disclosure.model.extract import asked_again, between_marks
 from sdrag.disclosure.model.replies import read_answers
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
@@ -100,9 +97,6 @@ _EXAMPLE_REPLY = (
     '{"answers": [{"question": "q1", "no": ["c1"]}, {"question": "q2", "no": []}, '
     '{"question": "q3", "no": []}, {"question": "q4", "no": ["c2"]}]}'
 )
-_FIRST_NUMBER = 100
-"""Ids of live questions and constraints begin here; those of the example are below."""
-
 _CONTROLS = (True, True, False)
 """Whether the words of each control question have to go."""
 _CONTROL = ""
@@ -164,7 +158,7 @@ class Confirmation(Confidential):
             wrong: What was wrong with the last reply, where it is asked again.
         """
         shown = list(dict.fromkeys(text for form in marked for text in form.sentences))
-        draw = _seed(shown, wrong, key)
+        draw = seed((wrong, *shown), key)
         control, controls = _draw_controls(draw, marked, constraints)
         texts = {rule.id: rule.text for rule in constraints} | {_CONTROL: control}
         names = dict(zip(texts, _draw_ids(draw, "c", len(texts)), strict=True))
@@ -219,60 +213,6 @@ class Confirmation(Confidential):
         return [form for question, form in marked.items() if question not in answers]
 
 
-def _digits(draw: Random, count: int) -> str:
-    return "".join(draw.choices("0123456789", k=count))
-
-
-def _name(draw: Random) -> str:
-    return f"{draw.choice(_ordered(first_names))} {draw.choice(_ordered(surnames))}"
-
-
-@lru_cache
-def _ordered(names: Callable[[], Iterable[str]]) -> tuple[str, ...]:
-    return tuple(sorted(name for name in names() if name.isalpha() and len(name) > 2))
-
-
-_ILLNESSES = (
-    "asthma", "epilepsy", "psoriasis", "hepatitis", "anaemia", "gout", "pneumonia",
-    "diabetes", "glaucoma", "eczema", "tuberculosis", "shingles", "lupus", "dementia",
-)  # fmt: skip
-_TRADES = (
-    "a locksmith", "a beekeeper", "a midwife", "a tram driver", "a notary", "a roofer",
-    "a welder", "a vet", "a glazier", "a court usher", "a translator", "a florist",
-)  # fmt: skip
-_MONTHS = ("January", "March", "April", "June", "July", "August", "October", "November")
-_HARMLESS = tuple(
-    f"the {quality} {thing}"
-    for quality in ("old", "new", "second", "spare", "blue", "heavy")
-    for thing in ("chair", "printer", "corridor", "kettle", "folder", "window")
-)
-_KINDS: Mapping[str, tuple[str, Callable[[Random], str]]] = {
-    "PERSON": ("the names of people", _name),
-    "PHONE_NUMBER": (
-        "telephone numbers",
-        lambda draw: f"0{_digits(draw, 3)} {_digits(draw, 6)}",
-    ),
-    "EMAIL_ADDRESS": (
-        "e-mail addresses",
-        lambda draw: f"{_name(draw).replace(' ', '.').lower()}@example.org",
-    ),
-    "DATE": (
-        "exact dates",
-        lambda draw: (
-            f"{draw.randint(1, 28)} {draw.choice(_MONTHS)} {draw.randint(1948, 2024)}"
-        ),
-    ),
-    "MONEY": (
-        "sums of money",
-        lambda draw: f"{draw.randint(2, 98)},{_digits(draw, 3)} euros",
-    ),
-    "LOCATION": ("names of places", lambda draw: draw.choice(_ordered(places))),
-    "CONDITION": ("illnesses", lambda draw: draw.choice(_ILLNESSES)),
-    "JOB_TITLE": ("trades", lambda draw: draw.choice(_TRADES)),
-}
-"""What a control constraint can ask for, by type, and how words for it are drawn."""
-
-
 def _examples(key: bytes) -> tuple[Message, ...]:
     return (
         Message("system", constant(_SYSTEM)),
@@ -318,15 +258,9 @@ def _in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _seed(shown: Sequence[str], wrong: str, key: bytes) -> Random:
-    data = "\0".join((wrong, *shown)).encode("utf-8", "surrogatepass")
-    digest = blake2b(data, key=key, digest_size=32, person=b"control").digest()
-    return Random(digest)  # noqa: S311 -- the seed is keyed, and no output is shown
-
-
 def _draw_ids(draw: Random, letter: str, count: int) -> list[str]:
-    last = _FIRST_NUMBER + max(900, 2 * count)
-    return [f"{letter}{n}" for n in draw.sample(range(_FIRST_NUMBER, last), count)]
+    last = FIRST_NUMBER + max(900, 2 * count)
+    return [f"{letter}{n}" for n in draw.sample(range(FIRST_NUMBER, last), count)]
 
 
 def _draw_places(
@@ -345,13 +279,11 @@ def _draw_controls(
 ) -> tuple[str, list[Marked]]:
     """Return a constraint of a kind that is asked about, and questions about it."""
     asked_for = {name for form in marked for name in form.constraints}
-    rules = [rule for rule in constraints if rule.id in asked_for]
-    types = {type_ for rule in rules for type_ in parse(rule).types}
-    noun, surface = _KINDS[draw.choice(sorted(types & _KINDS.keys()) or [*_KINDS])]
+    kind = Kind.draw(draw, [rule for rule in constraints if rule.id in asked_for])
     questions: dict[str, Marked] = {}
     while len(questions) < len(_CONTROLS):
         has_to_go = _CONTROLS[len(questions)]
-        words = surface(draw) if has_to_go else draw.choice(_HARMLESS)
+        words = kind.secret(draw) if has_to_go else draw_harmless(draw)
         sentence = f"Somebody asked for {words} and left again."
         questions[sentence] = Marked(words, b"", {_CONTROL: None}, {sentence: None})
-    return f"Take out {noun} of any kind", list(questions.values())
+    return kind.constraint, list(questions.values())

@@ -5,7 +5,7 @@ A constraint whose verdict is missing or cannot be read has none; an explicit em
 verdict is a verdict. Of what need not go, only an explicit no counts: of several
 answers to one question, only what all of them free is freed. A reply that names a
 question or a constraint that it was not asked about answers something else, such as the
-example of the prompt: it frees nothing.
+example of the prompt: it counts for nothing.
 """
 
 from __future__ import annotations
@@ -29,15 +29,17 @@ def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, .
 
     Args:
         reply: The model's words.
-        asked: The ids it was asked about; any other id is ignored.
+        asked: The ids it was asked about; with any other id, nothing of it counts.
     """
     given: dict[str, list[str]] = {}
     unreadable: set[str] = set()
     for value, listed in _entries(reply, "verdicts", "constraint", "spans"):
         name, spans = _meant(value, asked, "constraint"), _spans(listed)
-        if name is not None and spans is None:
+        if name is None:
+            return {}
+        if spans is None:
             unreadable.add(name)
-        elif name is not None and spans is not None:
+        else:
             given.setdefault(name, []).extend(spans)
     if sum(map(len, given.values())) > MAX_SPANS:
         return {}
