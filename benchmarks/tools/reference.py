@@ -16,6 +16,7 @@ import inspect
 import json
 import re
 import sys
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -177,8 +178,6 @@ page are taken from it. `python benchmarks/tools/reference.py` makes this page f
 code.
 """
 _OFF = "A policy without this section does not run this check."
-_ONE_OF_MANY = {"constraints", "constraints.examples"}
-"""Lists of sections; the reference shows the keys of one item."""
 
 
 class Key(NamedTuple):
@@ -229,8 +228,9 @@ def _section(
         value = node["properties"][name]
         nested = next(sections_in(field.annotation), None)
         if nested:
-            example = written[name][0] if inner in _ONE_OF_MANY else written[name]
-            below.append((inner, nested, example))
+            value = written[name]
+            items = value if isinstance(value, list) else [value]
+            below.append((inner, nested, dict(ChainMap(*items))))
         else:
             kind = " or ".join(_kinds(value))
             default = _default(field)

@@ -20,6 +20,7 @@ from sdrag.errors import UsageError
 __all__ = [
     "EVIDENCE_KEY",
     "SCORE_DIGITS",
+    "STRUCTURED",
     "UNNAMED",
     "Action",
     "Binding",
@@ -29,6 +30,7 @@ __all__ = [
     "Entity",
     "Finding",
     "Highlight",
+    "Keep",
     "Mention",
     "Method",
     "Passage",
@@ -58,6 +60,14 @@ counts, no content."""
 SCORE_DIGITS = 4
 """Decimals of a score that count. What a network or a product of vectors computes
 differs by some 1e-6 between processors and batches; the least threshold is 0.01."""
+
+STRUCTURED = frozenset(
+    {
+        "CODE", "COORDINATES", "CREDENTIAL", "CREDIT_CARD", "DOMAIN_NAME",
+        "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS", "PHONE_NUMBER", "URL", "US_SSN",
+    }
+)  # fmt: skip
+"""Types that the form of a value alone shows, in every language."""
 
 UNNAMED = "unnamed-"
 """How the id begins that represents one where the host gave none."""
@@ -146,6 +156,24 @@ def is_unnamed(passage: Passage) -> bool:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Keep:
+    """
+    What stays although a constraint hides its like; one of the first three is given.
+
+    Args:
+        words: They stay wherever they are, in any case.
+        pattern: In the syntax of RE2; whatever whole words it matches stay.
+        type: Mentions of this type stay.
+        unless_near: But not in a sentence that holds one of these words.
+    """
+
+    words: str = ""
+    pattern: str = ""
+    type: str = ""
+    unless_near: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Constraint:
     """
     What a privacy officer wrote, in plain words.
@@ -159,6 +187,8 @@ class Constraint:
         always: Holds for every passage, without binding or ranking.
         where_missing: Whether it holds where a key of `where` is missing or empty.
         sensitivity: How much the local engine hides for it, where it has its own.
+        keep: What stays, as the policy's author wrote; nothing else takes a finding
+            away.
     """
 
     id: str
@@ -169,6 +199,7 @@ class Constraint:
     always: bool = False
     where_missing: WhereMissing = "hold"
     sensitivity: Sensitivity | None = None
+    keep: tuple[Keep, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():

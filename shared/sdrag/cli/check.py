@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FAILED = {
     "hides": "number {quoted} of its hides is shown",
+    "kept": "number {quoted} of its hides is shown, since a keep covers it",
     "keeps": "number {quoted} of its keeps is withheld",
     "refused": "not run, since the constraint is not understood",
 }

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 from sdrag.disclosure.forms import find_forms
+from sdrag.disclosure.keep import without_kept
 from sdrag.disclosure.lookup import ENCODED, Doubts, Found, Lookup, find_unreadable
 from sdrag.disclosure.model.confirm import confirm
 from sdrag.disclosure.model.extract import Extraction, extract, extract_again
@@ -276,18 +277,29 @@ def _sure(extraction: Extraction) -> Extraction:
 def _filed(lookup: Lookup, extraction: Extraction) -> Found:
     filed: Found = {}
     for index, findings in extraction.findings.items():
-        _file(filed, lookup, index, findings)
+        _file(filed, lookup, index, findings, lookup.texts.all[index].text)
     return filed
 
 
 def _file(
-    by_text: Found, lookup: Lookup, index: int, findings: Iterable[Finding]
+    by_text: Found,
+    lookup: Lookup,
+    index: int,
+    findings: Iterable[Finding],
+    text: str | None,
 ) -> None:
+    """File findings by their rules, but for what of the text the policy lets stay."""
     chance = _BY_SCORER if lookup.texts.is_technical(index) else ()
+    by_rule: dict[str, list[Finding]] = {}
     for finding in findings:
-        rule = lookup.rules.get(finding.constraint_id)
-        if rule and finding.reason not in chance:
-            by_text.setdefault(index, {}).setdefault(rule, []).append(finding)
+        if finding.constraint_id in lookup.rules and finding.reason not in chance:
+            by_rule.setdefault(finding.constraint_id, []).append(finding)
+    for name, listed in by_rule.items():
+        if text is not None:
+            listed = without_kept(text, listed, lookup.constraints[name])  # noqa: PLW2901
+        if listed:
+            filed = by_text.setdefault(index, {})
+            filed.setdefault(lookup.rules[name], []).extend(listed)
 
 
 def _read_locally(
@@ -324,7 +336,7 @@ def _read_group(lookup: Lookup, group: Group, reading: _Reading) -> Steps[None]:
         if isinstance(read, Failure):
             reading.doubts |= _in_doubt(index, group, read)
             continue
-        _file(reading.local, lookup, index, outcome.value)
+        _file(reading.local, lookup, index, outcome.value, text.text)
         back = read.value
         if back.before is not None:
             name = f"{text.document_id} decoded"
@@ -337,9 +349,24 @@ def _read_group(lookup: Lookup, group: Group, reading: _Reading) -> Steps[None]:
             reading.doubts |= _in_doubt(index, group, outcome)
             continue
         there: Found = {}
-        _file(there, lookup, index, outcome.value)
+        plain, encoded = _by_encoding(outcome.value, back)
+        _file(there, lookup, index, plain, back.text)
+        _file(there, lookup, index, encoded, None)
         reading.decoded.append((index, back.text, there.get(index, {})))
-        _file(reading.local, lookup, index, _as_encoded(outcome.value, back))
+        original = lookup.texts.all[index].text
+        _file(reading.local, lookup, index, _as_encoded(outcome.value, back), original)
+
+
+def _by_encoding(
+    findings: Iterable[Finding], back: MappedText
+) -> tuple[list[Finding], list[Finding]]:
+    """Part findings in a decoded text: those of plain words, and the others."""
+    plain: list[Finding] = []
+    encoded: list[Finding] = []
+    for finding in findings:
+        rewritten = back.is_rewritten(finding.span.start, finding.span.end)
+        (encoded if rewritten else plain).append(finding)
+    return plain, encoded
 
 
 def _as_encoded(findings: Iterable[Finding], back: MappedText) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.state.findings import LOCAL, MODEL, Located
-from sdrag.vocabulary import Confidential, Finding, Span
+from sdrag.vocabulary import STRUCTURED, Confidential, Finding, Span
 
 ENCODED = "encoded"
 """The reason of a finding that only the decoded text shows."""
@@ -31,14 +31,6 @@ Doubts = dict[tuple[int, str], str]
 
 Found = dict[int, dict[bytes, list[Finding]]]
 """Findings by the text's index and the rule's key."""
-
-_FORMS = frozenset(
-    {
-        "CODE", "COORDINATES", "CREDENTIAL", "CREDIT_CARD", "DOMAIN_NAME",
-        "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS", "PHONE_NUMBER", "URL", "US_SSN",
-    }
-)  # fmt: skip
-"""Types whose form is the same in every language."""
 
 _logger = logging.getLogger("sdrag")
 
@@ -52,7 +44,8 @@ class Lookup(Confidential):
         setup: The engine.
 
     Attributes:
-        rules: The keys of the constraints, by their ids.
+        constraints: By their ids.
+        rules: Their keys, by their ids.
         names: The ids of the constraints, by their keys.
         documents: The key of each text's document.
         keys: The key of each text.
@@ -62,6 +55,7 @@ class Lookup(Confidential):
     """
 
     __slots__ = (
+        "constraints",
         "documents",
         "keys",
         "known",
@@ -76,6 +70,7 @@ class Lookup(Confidential):
     def __init__(self, texts: Texts, setup: DisclosureSetup) -> None:
         keys, many = setup.state.keys, len(texts.passages)
         self.texts, self.setup = texts, setup
+        self.constraints = {rule.id: rule for rule in texts.constraints}
         self.rules = {rule.id: keys.rule(rule) for rule in texts.constraints}
         self.names: dict[bytes, list[str]] = {}
         for name, rule in self.rules.items():
@@ -197,4 +192,4 @@ def _language_of(lookup: Lookup, index: int) -> str:
 def _needs_language(parsed: ParsedConstraint) -> bool:
     if parsed.kind == "named":
         return not parsed.surely_names
-    return parsed.people or parsed.meaning or not parsed.types <= _FORMS
+    return parsed.people or parsed.meaning or not parsed.types <= STRUCTURED

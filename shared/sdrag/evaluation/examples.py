@@ -9,17 +9,18 @@ high. A constraint that would be refused is left out, and its examples fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
+from sdrag.disclosure.keep import find_kept
 from sdrag.disclosure.setup import not_understood
 from sdrag.effects.prompts import Prompt
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import ConstraintSection, ExampleSection, Policy
-from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Passage
+from sdrag.text.folding import fold, fold_text
+from sdrag.vocabulary import Passage, Span
 
 __all__ = ["ExampleFailure", "ExampleResults", "run_examples"]
 
@@ -36,14 +37,14 @@ class ExampleFailure:
     Args:
         constraint_id: Whose example it is.
         example: Its number.
-        kind: `hides`: it was shown; `keeps`: it was withheld; `refused`: the
-            constraint is not understood.
+        kind: `hides`: it was shown; `kept`: it was, since a keep covers it; `keeps`:
+            it was withheld; `refused`: the constraint is not understood.
         quoted: Which entry of `hides` or `keeps`; 0 where it is none.
     """
 
     constraint_id: str
     example: int
-    kind: Literal["hides", "keeps", "refused"]
+    kind: Literal["hides", "kept", "keeps", "refused"]
     quoted: int = 0
 
 
@@ -71,7 +72,7 @@ def run_examples(policy: Policy, complete: Complete | None = None) -> ExampleRes
         refused = set(not_understood(policy))
     release = _releasing(policy, refused, complete)
     outcomes = [
-        tuple(_failures(entry, number, refused, release))
+        tuple(_failures(policy, entry, number, refused, release))
         for entry in policy.constraints
         for number in range(1, len(entry.examples) + 1)
     ]
@@ -82,7 +83,11 @@ def run_examples(policy: Policy, complete: Complete | None = None) -> ExampleRes
 
 
 def _failures(
-    entry: ConstraintSection, number: int, refused: Collection[str], release: Release
+    policy: Policy,
+    entry: ConstraintSection,
+    number: int,
+    refused: Collection[str],
+    release: Release,
 ) -> Iterator[ExampleFailure]:
     """Yield what of an example is not so."""
     name, example = entry.id or "", entry.examples[number - 1]
@@ -90,17 +95,20 @@ def _failures(
         yield ExampleFailure(name, number, "refused")
         return
     shown = release(entry, f"{name} {number}", example)
-    for kind, quoted in _untrue(example, shown):
+    keeps = [each.keep() for each in (*entry.keep, *policy.keep)]
+    for kind, quoted in _untrue(example, shown, find_kept(example.text, keeps)):
         yield ExampleFailure(name, number, kind, quoted)
 
 
 def _untrue(
-    example: ExampleSection, shown: str
-) -> Iterator[tuple[Literal["hides", "keeps"], int]]:
-    text = fold_text(shown)
+    example: ExampleSection, shown: str, kept: Sequence[Span]
+) -> Iterator[tuple[Literal["hides", "kept", "keeps"], int]]:
+    text, original = fold_text(shown), fold(example.text)
     for number, quoted in enumerate(example.hides, start=1):
         if fold_text(quoted) in text:
-            yield "hides", number
+            places = list(original.find(fold_text(quoted)))
+            collides = any(span.overlaps(place) for span in kept for place in places)
+            yield ("kept" if collides else "hides"), number
     for number, quoted in enumerate(example.keeps, start=1):
         if fold_text(quoted) not in text:
             yield "keeps", number

@@ -18,6 +18,7 @@ from typing import Any
 from sdrag.detectors import Detector
 from sdrag.disclosure.binding import ConstraintChoice
 from sdrag.disclosure.disclose import enforced, released
+from sdrag.disclosure.keep import without_kept
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.release import Enforcement
 from sdrag.disclosure.setup import DisclosureSetup, not_understood
@@ -30,7 +31,7 @@ from sdrag.options import Options
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
 from sdrag.text.spans import SpanUnion, merge
-from sdrag.vocabulary import Finding, Passage, Principal, Redaction, Span
+from sdrag.vocabulary import Constraint, Finding, Passage, Principal, Redaction, Span
 
 __all__ = ["Explainer", "explain"]
 
@@ -142,16 +143,33 @@ def _explained(
 def _considered(
     passages: Sequence[Passage], setup: DisclosureSetup
 ) -> Steps[list[tuple[Finding, ...]]]:
-    """Find what the local engine hides where it is most careful and asks nobody."""
+    """Find what the local engine is most careful about, and what the policy keeps."""
     locator = setup.locator
     nothing: list[tuple[Finding, ...]] = [() for _ in passages]
     if not isinstance(locator, LocalLocator):
         return nothing
-    if locator.sensitivity == "high" and not setup.has_model:
+    most_careful = locator.sensitivity == "high" and not setup.has_model
+    if most_careful and not any(rule.keep for rule in setup.rules):
         return nothing
     careful = replace(locator, sensitivity="high")
     outcomes = yield from careful.locate(passages, setup.rules)
-    return [o.value if isinstance(o, Reply) else () for o in outcomes]
+    return [
+        tuple(_with_keeps(passage.text, outcome.value, setup.rules))
+        if isinstance(outcome, Reply)
+        else ()
+        for passage, outcome in zip(passages, outcomes, strict=True)
+    ]
+
+
+def _with_keeps(
+    text: str, findings: Sequence[Finding], rules: Sequence[Constraint]
+) -> Iterator[Finding]:
+    """Yield findings; the reason of one that the policy lets stay says so."""
+    for rule in rules:
+        of_rule = [finding for finding in findings if finding.constraint_id == rule.id]
+        left = set(without_kept(text, of_rule, rule))
+        for finding in of_rule:
+            yield finding if finding in left else replace(finding, reason="kept")
 
 
 def _explanation(

@@ -22,6 +22,7 @@ FOUND_BY: Mapping[str, str] = MappingProxyType(
         "encoded": "decoded, it is what was asked for",
         "model": "the model quoted it",
         "register": "the same was found elsewhere in the document",
+        "kept": "the policy lets it stay",
         "everything": "the constraint forbids everything",
         "not-understood": "nobody understands the constraint, so all is withheld",
         "other-language": "it is in a language that the rules do not read",
@@ -148,7 +149,9 @@ class Explanation(Confidential):
                 name = explained.constraint_id
                 title = f"{name}: {explained.why}"
                 if not hidden:
-                    title = f"{name}: shown, although {explained.why}"
+                    kept = explained.causes[0].by == "kept"
+                    link = "since" if kept else "although"
+                    title = f"{name}: shown, {link} {explained.why}"
                 yield Mark(explained.span, groups[name], title, hidden)
 
     def _repr_html_(self) -> str:

@@ -38,6 +38,7 @@ def limits_of(rule: Constraint) -> tuple[str, ...]:
         ("unless", rule.unless),
         ("always", rule.always),
         (f"sensitivity: {rule.sensitivity}", rule.sensitivity is not None),
+        ("keep", rule.keep),
     )
     return (rule.method, *(name for name, given in limits if given))
 
@@ -66,6 +67,8 @@ def without_model(parsed: ParsedConstraint, policy: Policy, *, has_model: bool) 
 def settings_of(policy: Policy) -> Iterator[str]:
     """Yield what the rest of a policy does, and what its author should know."""
     yield f"guards: {', '.join(policy.guards) or 'none'}"
+    if policy.keep:
+        yield f"keep: {len(policy.keep)} that stay under every constraint"
     if not policy.metadata.keys:
         yield "metadata: every key stays behind (metadata.allow is empty)"
     if policy.metadata.verbatim:

@@ -39,7 +39,15 @@ from sdrag.policy.sections import (
     listed,
 )
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Constraint, Method, Sensitivity, WhereMissing
+from sdrag.text.patterns import compile_pattern
+from sdrag.vocabulary import (
+    STRUCTURED,
+    Constraint,
+    Keep,
+    Method,
+    Sensitivity,
+    WhereMissing,
+)
 
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 
@@ -97,6 +105,60 @@ class ExampleSection(Section):
         return self
 
 
+class KeepSection(Section):
+    """What may stay; a bare string is taken as `words`."""
+
+    words: str | None = Field(default=None, min_length=1, max_length=200, repr=False)
+    """They stay wherever they are, in any case, as whole words."""
+    pattern: str | None = Field(default=None, min_length=1, max_length=500, repr=False)
+    """In the syntax of RE2, which matches in linear time. Whole words that it matches
+    stay, in any case."""
+    type: str | None = Field(default=None, pattern="^[A-Z][A-Z_]*$")
+    """Mentions of this type stay, such as `DATE`. Structured identifiers never do."""
+    unless_near: Quoted = Field(default=(), repr=False)
+    """With `type`: but not where such a word is in the sentence, in a short label
+    before it or in the first row of its table."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, value: Any) -> Any:
+        return {"words": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _opens_something(self) -> Self:
+        if sum(map(bool, (self.words, self.pattern, self.type))) != 1:
+            raise ValueError("name one of words, pattern and type")
+        if self.unless_near and not self.type:
+            raise ValueError("unless_near belongs to a type")
+        if self.type in STRUCTURED:
+            raise ValueError("structured identifiers never stay")
+        if self.words and not any(map(str.isalnum, self.words)):
+            raise ValueError("words need a letter or a digit")
+        if self.pattern:
+            compile_pattern(self.pattern)
+        return self
+
+    def keep(self) -> Keep:
+        """Return it as the core works with it."""
+        return Keep(
+            self.words or "", self.pattern or "", self.type or "", self.unless_near
+        )
+
+
+def _keeps(value: Any) -> Any:
+    """Take one entry as a list of one."""
+    return (value,) if isinstance(value, (str, Mapping)) else value
+
+
+Keeps = Annotated[
+    tuple[KeepSection, ...],
+    BeforeValidator(
+        _keeps, json_schema_input_type=tuple[KeepSection | str, ...] | KeepSection | str
+    ),
+    Field(repr=False),
+]
+
+
 class ConstraintSection(Section):
     """One entry of `constraints`; a bare string is enough."""
 
@@ -118,6 +180,10 @@ class ConstraintSection(Section):
     """Holds for every passage, without binding or ranking."""
     sensitivity: Sensitivity | None = None
     """In place of that of `disclosure`."""
+    keep: Keeps = ()
+    """What stays although the constraint hides its like: words, patterns, types. Never
+    opened are structured identifiers, what the constraint itself names, and forms that
+    were hidden elsewhere in the document."""
     examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
     """What it must hide and keep. They change nothing that is released."""
 
@@ -144,6 +210,8 @@ class Policy(GuardSections):
 
     constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
     """What must not be disclosed; a sentence in plain words is enough."""
+    keep: Keeps = ()
+    """What stays under every constraint."""
     when_not_understood: Literal["refuse", "withhold"] = "refuse"
     """What happens, without a model, with a constraint that the local engine does not
     understand. `refuse` refuses the policy. `withhold` withholds all that the
@@ -234,6 +302,7 @@ class Policy(GuardSections):
                 always=entry.always,
                 where_missing=entry.where_missing,
                 sensitivity=entry.sensitivity,
+                keep=tuple(each.keep() for each in (*entry.keep, *self.keep)),
             )
             for entry in self.constraints
         )

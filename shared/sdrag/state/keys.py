@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable
+from dataclasses import astuple
 from hashlib import blake2b
 
 from sdrag.vocabulary import Confidential, Constraint, Principal
@@ -36,7 +37,7 @@ class Keys:
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self._rules: dict[tuple[str, str | None], bytes] = {}
+        self._rules: dict[tuple[object, ...], bytes] = {}
 
     def __repr__(self) -> str:
         return "Keys()"
@@ -77,13 +78,15 @@ class Keys:
         return self.of("passage", text)
 
     def rule(self, constraint: Constraint) -> bytes:
-        """Return the key of what a constraint asks for: its words, not its id."""
-        words = constraint.text, constraint.sensitivity
-        if words not in self._rules:
+        """Return the key of what a constraint asks for, by its words and not its id."""
+        asked = constraint.text, constraint.sensitivity, constraint.keep
+        if asked not in self._rules:
             if len(self._rules) >= _KNOWN:
                 self._rules.clear()
-            self._rules[words] = self.of("rule", *filter(None, words), size=RULE_BYTES)
-        return self._rules[words]
+            kept = json.dumps([astuple(keep) for keep in constraint.keep])
+            words = (constraint.text, constraint.sensitivity, constraint.keep and kept)
+            self._rules[asked] = self.of("rule", *filter(None, words), size=RULE_BYTES)
+        return self._rules[asked]
 
     def audience(self, principal: Principal | None) -> str:
         """Return four digits of the key, and twelve that are of one principal alone."""

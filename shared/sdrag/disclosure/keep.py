@@ -1,0 +1,131 @@
+"""
+What the author of a policy lets stay, the only thing that takes a finding away.
+
+A keep opens what it spells out under the constraint it belongs to, and no more. What
+was found as a mention, such as a person's name, stays only if a keep covers all of it;
+of a stretch that was found for its meaning, the words of the keep stay. Structured
+identifiers, what the constraint itself names and what was encoded are never opened, nor
+is a form that the document's register knows from elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from sdrag.detectors.local import mentions
+from sdrag.text.folding import fold
+from sdrag.text.patterns import Pattern, compile_pattern
+from sdrag.text.phrase_matcher import PhraseMatcher
+from sdrag.text.sentences import sentences
+from sdrag.text.spans import SpanUnion, merge, widen
+from sdrag.vocabulary import STRUCTURED, Constraint, Finding, Keep, Span
+
+_MENTIONS = frozenset({"type", "again"})
+"""The reasons of findings that are one mention each."""
+_STRETCHES = frozenset({"cue", "scored", "model"})
+"""The reasons of findings that may be a whole sentence."""
+_ROW = re.compile(r"[|\t]|[,;].*[,;]")
+"""What a row of a table holds."""
+_LONGEST_ROW = 400
+_LONGEST_LABEL = 20
+"""A sentence of so many characters may say what the next one is."""
+
+
+def without_kept(
+    text: str, findings: Sequence[Finding], constraint: Constraint
+) -> list[Finding]:
+    """
+    Return what is left of findings once the keeps of their constraint are heard.
+
+    Args:
+        text: What the findings point into.
+        findings: Of the constraint.
+        constraint: With its keeps.
+    """
+    if not constraint.keep or not findings:
+        return list(findings)
+    words = find_kept(text, constraint.keep)
+    covered, by_type = SpanUnion(words), _TypeKeeps(text, constraint.keep)
+    left: list[Finding] = []
+    for finding in findings:
+        if finding.type in STRUCTURED:
+            left.append(finding)
+        elif finding.reason in _STRETCHES:
+            left += _without(text, finding, words)
+        elif finding.reason not in _MENTIONS or not (
+            covered.contains(finding.span) or by_type.keep(finding)
+        ):
+            left.append(finding)
+    return left
+
+
+def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
+    """Return where words and patterns of keeps are, but for structured identifiers."""
+    spans = [
+        span
+        for keep in keeps
+        if keep.words or keep.pattern
+        for match in _compiled(keep).finditer(text)
+        if match.start() < match.end()
+        for span in (Span(*match.span()),)
+        if widen(text, span) == span
+    ]
+    if not spans:
+        return ()
+    closed = SpanUnion(m.span for m in mentions(text) if m.type in STRUCTURED)
+    return merge((span for span in spans if not closed.overlaps(span)), text)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(keep: Keep) -> Pattern:
+    words = r"\s+".join(map(re.escape, keep.words.split()))
+    return compile_pattern(keep.pattern or words)
+
+
+class _TypeKeeps:
+    """The keeps of a constraint that let mentions of a type stay in a text."""
+
+    def __init__(self, text: str, keeps: Sequence[Keep]) -> None:
+        self._text = text
+        self._cues = [
+            (keep.type, PhraseMatcher(keep.unless_near)) for keep in keeps if keep.type
+        ]
+        self._parts = sentences(text) if any(cues for _, cues in self._cues) else ()
+        self._starts = [part.start for part in self._parts]
+
+    def keep(self, finding: Finding) -> bool:
+        """Say whether a mention stays: no cue is near it."""
+        cues = [cues for type_, cues in self._cues if type_ == finding.type]
+        return any(
+            not any(near.occur(fold(part)) for part in self._near(finding.span))
+            for near in cues
+        )
+
+    def _near(self, span: Span) -> Iterator[str]:
+        """Yield its sentence, a label before it, and the head of its table."""
+        first = max(0, bisect_right(self._starts, span.start) - 1)
+        last = bisect_right(self._starts, span.end - 1)
+        for part in self._parts[max(0, first - 1) : last]:
+            sentence = part.of(self._text)
+            if part.start >= self._starts[first] or len(sentence) <= _LONGEST_LABEL:
+                yield sentence
+        line = self._text.rfind("\n", 0, span.start) + 1
+        if _ROW.search(self._text[line : span.start + _LONGEST_ROW].split("\n")[0]):
+            block = self._text.rfind("\n\n", 0, line)
+            yield self._text[max(0, block) :].lstrip().partition("\n")[0]
+
+
+def _without(text: str, finding: Finding, kept: Sequence[Span]) -> Iterator[Finding]:
+    """Yield the stretches of a finding between what stays."""
+    start, end = finding.span.start, finding.span.end
+    inside = [span for span in kept if span.overlaps(finding.span)]
+    for stop, resume in (*((s.start, s.end) for s in inside), (end, end)):
+        piece = text[start:stop]
+        if any(map(str.isalnum, piece)):
+            first = start + len(piece) - len(piece.lstrip())
+            yield replace(finding, span=Span(first, start + len(piece.rstrip())))
+        start = max(start, resume)
