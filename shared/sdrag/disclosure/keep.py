@@ -66,13 +66,11 @@ def without_kept(
 def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
     """Return where words and patterns of keeps are, but for structured identifiers."""
     spans = [
-        span
+        Span(start, end)
         for keep in keeps
         if keep.words or keep.pattern
-        for match in _compiled(keep).finditer(text)
-        if match.start() < match.end()
-        for span in (Span(*match.span()),)
-        if widen(text, span) == span
+        for start, end in (each.span() for each in _compiled(keep).finditer(text))
+        if start < end and widen(text, Span(start, end)) == Span(start, end)
     ]
     if not spans:
         return ()

@@ -83,8 +83,9 @@ class Keys:
         if asked not in self._rules:
             if len(self._rules) >= _KNOWN:
                 self._rules.clear()
-            kept = json.dumps([astuple(keep) for keep in constraint.keep])
-            words = (constraint.text, constraint.sensitivity, constraint.keep and kept)
+            words = [constraint.text, constraint.sensitivity or ""]
+            if constraint.keep:
+                words.append(json.dumps([astuple(keep) for keep in constraint.keep]))
             self._rules[asked] = self.of("rule", *filter(None, words), size=RULE_BYTES)
         return self._rules[asked]
 

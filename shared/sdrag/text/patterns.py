@@ -33,7 +33,6 @@ def compile_pattern(pattern: str) -> Pattern:
     try:
         compiled: Pattern = re2.compile(pattern, options)
     except re2.error:
-        compiled = None
-    if compiled is None:
-        raise ValueError("this is no pattern in the syntax of RE2")
+        # Its message quotes the pattern.
+        raise ValueError("this is no pattern in the syntax of RE2") from None
     return compiled
