@@ -349,8 +349,8 @@ def _read_group(lookup: Lookup, group: Group, reading: _Reading) -> Steps[None]:
             reading.doubts |= _in_doubt(index, group, outcome)
             continue
         there: Found = {}
-        plain, encoded = _by_encoding(outcome.value, back)
-        _file(there, lookup, index, plain, back.text)
+        as_written, encoded = _by_encoding(outcome.value, back)
+        _file(there, lookup, index, as_written, back.text)
         _file(there, lookup, index, encoded, None)
         reading.decoded.append((index, back.text, there.get(index, {})))
         original = lookup.texts.all[index].text
