@@ -47,7 +47,9 @@ class AnswerGuard(ReloadableWrapper, BaseSynthesizer):
     """
     Check a synthesizer's answers against the nodes they were made from.
 
-    The response's metadata says under `sdrag` what was found out.
+    The response's metadata says under `sdrag` what was found out. `get_prompts` and
+    `update_prompts` reach the synthesizer that answers, by LlamaIndex's hooks for
+    subclasses.
 
     Example:
         ```python

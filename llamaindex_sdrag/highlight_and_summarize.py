@@ -72,6 +72,9 @@ class HighlightAndSummarize(ReloadableWrapper, BaseSynthesizer):
     """
     Answer from verified highlights, with a model that is blind to the question.
 
+    Its prompts are not replaced: `get_prompts`, by the hook that LlamaIndex has for
+    subclasses, lists none.
+
     Example:
         ```python
         engine = RetrieverQueryEngine(

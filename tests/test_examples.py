@@ -18,8 +18,8 @@ SCRIPTS = sorted(
     if path.name != "collection.py" and path.parent.name not in {"ci", "demo"}
 )
 NEEDS = {
-    "langchain": ("langchain_core", "langchain_classic"),
-    "llamaindex": ("llama_index.core",),
+    "langchain": ("langchain_classic", "langchain_chroma"),
+    "llamaindex": ("llama_index.core", "llama_index.vector_stores.chroma"),
     "presidio": ("presidio_analyzer",),
     "research_agent": ("langgraph",),
 }

@@ -7,30 +7,27 @@ sources can be the same: `id_key` names the metadata that tells them apart, and
 """
 
 from collection import POLICY, QUESTION, format_docs, store
+from langchain_chroma import Chroma
 from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
-from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_sdrag import SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
 
 logs = store().as_retriever()
-diaries = InMemoryVectorStore(LocalEmbeddings())
-diaries.add_documents(
-    [
-        Document(
-            "The witness Mary Lund saw two men unload crates at dawn.",
-            metadata={"source": "diary.txt"},
-        )
-    ]
+diary = Document(
+    "The witness Mary Lund saw two men unload crates at dawn.",
+    metadata={"source": "diary.txt"},
 )
+diaries = Chroma.from_documents([diary], LocalEmbeddings(), collection_name="diaries")
 both = [logs, diaries.as_retriever()]
 
 around = SelectiveDisclosureRetriever(
     base_retriever=EnsembleRetriever(retrievers=both), policy=POLICY
 )
 wrapped = [
-    SelectiveDisclosureRetriever(base_retriever=one, policy=POLICY) for one in both
+    SelectiveDisclosureRetriever(base_retriever=retriever, policy=POLICY)
+    for retriever in both
 ]
 inside = EnsembleRetriever(retrievers=wrapped, id_key="source")
 

@@ -6,8 +6,9 @@ from langchain_core.runnables import RunnablePassthrough
 
 from langchain_sdrag import SelectiveDisclosureRetriever
 
+filters = {"filter": {"kind": {"$in": ["report", "notice"]}}}  # Chroma's own
 retriever = SelectiveDisclosureRetriever(
-    base_retriever=store().as_retriever(), policy=POLICY
+    base_retriever=store().as_retriever(search_kwargs=filters), policy=POLICY
 )
 prompt = ChatPromptTemplate.from_template("{context}\n\nQuestion: {question}")
 given = {"context": retriever | format_docs, "question": RunnablePassthrough()}

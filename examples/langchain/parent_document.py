@@ -1,16 +1,16 @@
 """A `ParentDocumentRetriever` inside: chunks are found, whole parents redacted."""
 
 from collection import NOTES, POLICY, QUESTION, format_docs
+from langchain_chroma import Chroma
 from langchain_classic.retrievers import ParentDocumentRetriever
 from langchain_classic.storage import InMemoryStore
-from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from langchain_sdrag import SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
 
 parents = ParentDocumentRetriever(
-    vectorstore=InMemoryVectorStore(LocalEmbeddings()),
+    vectorstore=Chroma("chunks", LocalEmbeddings()),
     docstore=InMemoryStore(),
     child_splitter=RecursiveCharacterTextSplitter(chunk_size=40, chunk_overlap=0),
 )

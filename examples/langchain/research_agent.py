@@ -4,15 +4,15 @@ import asyncio
 from typing import TypedDict
 
 from collection import NOTES, POLICY, QUESTION, format_docs, hijacked
+from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.graph import END, START, StateGraph
 
 from langchain_sdrag import SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
 
-store = InMemoryVectorStore(LocalEmbeddings())
+store = Chroma("research", LocalEmbeddings())
 retriever = SelectiveDisclosureRetriever(
     base_retriever=store.as_retriever(), policy=POLICY
 )

@@ -1,6 +1,6 @@
 """A chat over `index.as_chat_engine`, with metadata that the host hides."""
 
-from collection import NOTES, POLICY, QUESTION, hijacked
+from collection import NOTES, POLICY, QUESTION, hijacked, storage
 from llama_index.core import VectorStoreIndex
 from llama_index.core.schema import TextNode
 
@@ -19,7 +19,9 @@ nodes = [
     )
     for number, note in enumerate(NOTES, start=1)
 ]
-index = VectorStoreIndex(nodes, embed_model=LocalEmbeddings())
+index = VectorStoreIndex(
+    nodes, storage_context=storage("shelves"), embed_model=LocalEmbeddings()
+)
 policy = {**POLICY, "metadata": {"allow": ["source", "shelf"]}}
 
 chat = index.as_chat_engine(

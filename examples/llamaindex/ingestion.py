@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from collection import NOTES, POLICY, QUESTION
+from collection import NOTES, POLICY, QUESTION, storage
 from llama_index.core import VectorStoreIndex
 from llama_index.core.ingestion import IngestionPipeline
 
@@ -14,7 +14,11 @@ with tempfile.TemporaryDirectory() as folder:
     state = Path(folder, "state.sqlite")
     binder = ConstraintBinder(policy=POLICY, state=state)
     pipeline = IngestionPipeline(transformations=[binder, LocalEmbeddings()])
-    index = VectorStoreIndex(pipeline.run(nodes=NOTES), embed_model=LocalEmbeddings())
+    index = VectorStoreIndex(
+        pipeline.run(nodes=NOTES),
+        storage_context=storage("bound"),
+        embed_model=LocalEmbeddings(),
+    )
     retriever = SelectiveDisclosureRetriever(
         base_retriever=index.as_retriever(), policy=POLICY, state=state
     )

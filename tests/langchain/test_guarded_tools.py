@@ -245,12 +245,3 @@ def test_what_cannot_be_redacted_is_refused(mode, guarded):
         watched.__init__(guarded, mode)
 
     assert NAME not in watched.seen + str(caught.value)
-
-
-def test_two_middlewares_of_one_agent_have_two_names():
-    """One policy for a tool that searches letters, another for one that mails."""
-    first = SelectiveDisclosureMiddleware(policy=POLICY, tools=["search"], name="a")
-    second = SelectiveDisclosureMiddleware(policy=POLICY, tools=["other"], name="b")
-    agent = create_agent(AgentModel(), [delegating], middleware=[first, second])
-
-    assert NAME not in str(agent.invoke(ASK))

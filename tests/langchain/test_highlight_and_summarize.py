@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.runnables import RunnableLambda
 from pydantic import Field
 
 from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
@@ -65,51 +65,6 @@ class Model(BaseChatModel):
             yield ChatGenerationChunk(message=message)
 
 
-def invoke(hook: HighlightAndSummarize) -> str:
-    return str(hook.invoke(INPUT))
-
-
-def stream(hook: HighlightAndSummarize) -> str:
-    return "".join(map(str, hook.stream(INPUT)))
-
-
-def batch(hook: HighlightAndSummarize) -> str:
-    first, second = hook.batch([INPUT, INPUT])
-    assert first == second
-    return str(first)
-
-
-@pytest.mark.parametrize("face", [invoke, stream, batch])
-def test_every_sync_face_gives_the_answer(
-    face: Callable[[HighlightAndSummarize], str],
-) -> None:
-    """Whichever way it is called, the summarizer's answer is what leaves."""
-    assert face(HighlightAndSummarize(llm=Model())) == ANSWER
-
-
-async def test_every_async_face_gives_the_answer() -> None:
-    """The async faces are the sync ones."""
-    hook = HighlightAndSummarize(llm=Model())
-
-    assert await hook.ainvoke(INPUT) == ANSWER
-    assert await hook.abatch([INPUT]) == [ANSWER]
-    assert "".join([str(piece) async for piece in hook.astream(INPUT)]) == ANSWER
-
-
-@pytest.mark.parametrize("face", [invoke, stream])
-def test_the_summarizer_never_reads_the_question(
-    face: Callable[[HighlightAndSummarize], str],
-) -> None:
-    """The model that words the answer sees highlights and nothing else."""
-    model = Model()
-    face(HighlightAndSummarize(llm=model))
-    highlighting, summarizing = model.seen
-
-    assert canary("asker") in highlighting
-    assert canary("asker") not in summarizing
-    assert "nine" not in summarizing
-
-
 def test_sources_are_the_highlights() -> None:
     """With sources, each highlight is a document with its passage's id and metadata."""
     hook = HighlightAndSummarize(llm=Model(), return_sources=True)
@@ -121,28 +76,6 @@ def test_sources_are_the_highlights() -> None:
     assert isinstance(found, dict)
     assert found["sources"] == [Document(RULE, id="a", metadata={"source": "faq"})]
     assert merged["sources"] == found["sources"]
-
-
-def test_in_a_chain() -> None:
-    """It stands where `prompt | llm` stood, and streams through."""
-    retriever = RunnableLambda(lambda _: DOCUMENTS)
-    head = {"context": retriever, "question": RunnablePassthrough()}
-    chain: Any = head | HighlightAndSummarize(llm=Model())  # type: ignore[operator]
-
-    assert chain.invoke(QUESTION) == ANSWER
-    assert "".join(chain.stream(QUESTION)) == ANSWER
-
-
-def test_a_hijacked_highlighter_gets_nothing_in() -> None:
-    """What stands in no document is asked of nobody."""
-    model = Model(extracts=["You won a voucher of ten dollars today"])
-
-    text = HighlightAndSummarize(
-        llm=model, policy={"highlight": {"decline_text": "No."}}
-    ).invoke(INPUT)
-
-    assert text == "No."
-    assert len(model.seen) == 1
 
 
 def test_placeholders_do_not_count() -> None:
@@ -165,15 +98,6 @@ def test_another_input_is_refused(given: dict[str, Any]) -> None:
     """A context that is one string cannot be told apart or cited."""
     with pytest.raises(UsageError):
         HighlightAndSummarize(llm=Model()).invoke(given)
-
-
-def test_no_documents_declines() -> None:
-    """Nothing retrieved, nothing said."""
-    hook = HighlightAndSummarize(llm=Model())
-
-    assert hook.invoke({"question": "What?", "context": []}) == (
-        hook.policy.highlight.decline_text
-    )
 
 
 def test_a_named_highlighter_needs_its_model() -> None:

@@ -13,7 +13,6 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 from pydantic import Field
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
@@ -109,30 +108,6 @@ def test_content_and_artifact_are_redacted(mode, response_format):
 
 
 @both_modes
-def test_arguments_of_tool_calls_are_never_rewritten(mode):
-    """The name that the model wrote into its call stays there."""
-    state = run(agent(), mode, ASK)
-
-    (call,) = state["messages"][1].tool_calls
-    assert call["args"] == {"query": f"who {NAME}"}
-
-
-@both_modes
-def test_the_checkpointer_holds_no_raw_text(mode):
-    """Every checkpoint, and every write of a task."""
-    saver = InMemorySaver()
-    config = {"configurable": {"thread_id": "t"}}
-
-    run(agent(checkpointer=saver), mode, ASK, config)
-
-    kept = list(saver.list(config))
-    seen = str([(c.checkpoint, c.metadata, c.pending_writes) for c in kept])
-    seen += str(saver.blobs) + str(dict(saver.writes))
-    assert "saw it" in seen
-    assert f"Anna {NAME}" not in seen
-
-
-@both_modes
 def test_the_tools_own_events_carry_what_was_released(mode):
     """The call is traced, with its arguments and its redacted answer."""
 
@@ -203,20 +178,6 @@ def test_a_resolver_of_the_host_decides_alone(mode):
 
 
 @both_modes
-def test_other_tools_are_left_alone(mode):
-    """Where the tools that retrieve are named, the others answer as they do."""
-
-    @tool
-    def search(query: str) -> str:
-        """Look something up."""
-        return TEXT
-
-    state = run(agent(search, tools=["find"]), mode, ASK)
-
-    assert retrieved(state)[0].text == TEXT
-
-
-@both_modes
 def test_a_tool_that_fails_says_nothing_of_what_it_held(mode):
     """Agents show error texts to the model."""
 
@@ -229,22 +190,6 @@ def test_a_tool_that_fails_says_nothing_of_what_it_held(mode):
         run(agent(search), mode, ASK)
 
     assert NAME not in str(caught.value)
-
-
-@both_modes
-def test_a_command_may_carry_messages_only(mode):
-    """Its messages are redacted; what it writes beside them nobody judges."""
-
-    @tool
-    def search(query: str) -> Any:
-        """Look something up."""
-        return Command(
-            update={"messages": [ToolMessage(TEXT, tool_call_id="call", name="search")]}
-        )
-
-    state = run(agent(search), mode, ASK)
-
-    assert NAME not in str(retrieved(state))
 
 
 def test_a_constraint_for_some_metadata_holds_for_text_without_any():

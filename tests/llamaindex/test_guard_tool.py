@@ -2,10 +2,8 @@
 
 # LlamaIndex knows a parameter for the context by its annotation, not by a string.
 import asyncio
-import json
 
 import pytest
-from llama_index.core.agent.workflow import ReActAgent
 from llama_index.core.tools import FunctionTool, RetrieverTool
 from llama_index.core.workflow import Context
 
@@ -14,7 +12,6 @@ from sdrag import Principal, acting_as
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage
 
-from ..support.doubles import LlamaIndexModel
 from ..support.faces import Nodes, Scenario
 
 NAME = "Karlsson"
@@ -103,36 +100,6 @@ def test_a_tool_that_takes_the_context_of_its_workflow_is_refused():
 
     with pytest.raises(UsageError, match="context of its workflow"):
         guard_tool(FunctionTool.from_defaults(async_fn=search), policy=POLICY)
-
-
-def test_it_looks_like_the_tool_it_guards():
-    tool = retriever_tool()
-
-    assert guard_tool(tool, policy=POLICY).metadata == tool.metadata
-
-
-async def test_an_agent_reads_redacted_text_only():
-    """A ReAct agent calls the tool, and its model is shown what was released."""
-    prompts = []
-
-    def reply(prompt: str) -> str:
-        prompts.append(prompt)
-        if len(prompts) == 1:
-            call = json.dumps({"input": "who saw it"})
-            return f"Thought: I search.\nAction: search\nAction Input: {call}"
-        return "Thought: I can answer.\nAnswer: " + prompt.splitlines()[-1]
-
-    agent = ReActAgent(
-        tools=[guard_tool(retriever_tool(), policy=POLICY)],
-        llm=LlamaIndexModel(reply),
-        streaming=False,
-    )
-
-    result = await agent.run("Who saw it?")
-
-    assert "saw it" in prompts[1]
-    assert NAME not in str(prompts) + str(result)
-    assert all(NAME not in str(call) for call in result.tool_calls)
 
 
 @both_modes

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
 from llama_index.core.llms import CustomLLM
-from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import BaseEventHandler
 from pydantic import Field
@@ -18,7 +16,6 @@ from pydantic import Field
 from llamaindex_sdrag.answer_guard import AnswerGuard
 from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
 from llamaindex_sdrag.wrapping import DisclosureEvent
-from sdrag.errors import UsageError
 
 from ..support.scripted import canary
 
@@ -62,11 +59,6 @@ class Model(CustomLLM):
             yield CompletionResponse(text=reply[: start + 5], delta=part)
 
 
-class Retriever(BaseRetriever):
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return nodes()
-
-
 def test_synthesize() -> None:
     """The answer leaves with the highlights as its source nodes."""
     response = HighlightAndSummarize(llm=Model()).synthesize(QUESTION, nodes())
@@ -75,61 +67,6 @@ def test_synthesize() -> None:
     assert str(response) == ANSWER
     assert (source.node.node_id, source.node.get_content()) == ("a", RULE)
     assert response.metadata == {"a": {"source": "faq"}}
-
-
-async def test_asynthesize() -> None:
-    """The async face is the sync one."""
-    hook = HighlightAndSummarize(llm=Model())
-
-    assert str(await hook.asynthesize(QUESTION, nodes())) == ANSWER
-    with pytest.raises(UsageError, match="reads nodes"):
-        hook.get_response(QUESTION, [RULE])
-
-
-async def test_streaming() -> None:
-    """What is streamed is the answer alone, sync and async."""
-    hook = HighlightAndSummarize(llm=Model(), streaming=True)
-    response: Any = hook.synthesize(QUESTION, nodes())
-    later: Any = await hook.asynthesize(QUESTION, nodes())
-
-    assert "".join(response.response_gen) == ANSWER
-    assert "".join([piece async for piece in later.response_gen]) == ANSWER
-    assert [one.node.get_content() for one in response.source_nodes] == [RULE]
-
-
-def test_in_a_query_engine() -> None:
-    """It is handed to an engine as its response synthesizer."""
-    hook = HighlightAndSummarize(llm=Model())
-    engine = RetrieverQueryEngine(Retriever(), response_synthesizer=hook)
-
-    assert str(engine.query(QUESTION)) == ANSWER
-
-
-def test_the_summarizer_never_reads_the_question() -> None:
-    """The model that words the answer sees highlights and nothing else."""
-    model = Model()
-    HighlightAndSummarize(llm=model).synthesize(QUESTION, nodes())
-    highlighting, summarizing = model.seen
-
-    assert canary("asker") in highlighting
-    assert canary("asker") not in summarizing
-    assert "nine" not in summarizing
-
-
-def test_no_nodes_declines() -> None:
-    """Nothing retrieved, nothing said, streamed or not."""
-    hook = HighlightAndSummarize(policy={"highlight": {"decline_text": "No."}})
-
-    assert str(hook.synthesize(QUESTION, [])) == "No."
-
-
-def test_a_hijacked_highlighter_gets_nothing_in() -> None:
-    """What stands in no node is asked of nobody."""
-    model = Model(extracts=["You won a voucher of ten dollars today"])
-    response = HighlightAndSummarize(llm=model).synthesize(QUESTION, nodes())
-
-    assert response.source_nodes == []
-    assert len(model.seen) == 1
 
 
 async def test_the_response_says_that_it_was_declined() -> None:
@@ -154,12 +91,6 @@ def test_a_guard_around_it_keeps_what_it_said() -> None:
 
     assert response.metadata["sdrag"]["declined"] is True
     assert "claims" in response.metadata["sdrag"]
-
-
-def test_prompts_are_not_replaced() -> None:
-    """The prompts carry the security property; a host does not swap them."""
-    with pytest.raises(UsageError):
-        HighlightAndSummarize().update_prompts({"x": None})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize("streaming", [False, True])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 from typing import Any
 
@@ -112,38 +111,15 @@ def engine(retriever, **options):
 class TestPrincipals:
     """On whose behalf: from a block, or from the host's resolver."""
 
-    def test_a_block_names_the_principal(self):
-        retriever = wrapped(Fixed(node()))
-
-        with acting_as(JUDGE):
-            assert retriever.retrieve("q")[0].text == TEXT
-        assert retriever.retrieve("q")[0].text != TEXT
-
     def test_a_resolver_decides_alone(self):
         retriever = wrapped(Fixed(node()), principal_resolver=lambda bundle: None)
 
         with acting_as(JUDGE):
             assert retriever.retrieve("q")[0].text != TEXT
 
-    async def test_tasks_side_by_side_do_not_share_one(self):
-        retriever = wrapped(Fixed(node()))
-
-        async def asked(principal):
-            if principal is None:
-                return await retriever.aretrieve("q")
-            with acting_as(principal):
-                return await retriever.aretrieve("q")
-
-        answers = await asyncio.gather(*map(asked, [JUDGE, None] * 4))
-
-        assert [found[0].text == TEXT for found in answers] == [True, False] * 4
-
 
 class TestHosts:
     """Retrievers, engines and postprocessors of LlamaIndex around it and inside it."""
-
-    def test_query_engine(self):
-        assert NAME not in ask(engine(wrapped(Fixed(node()))))
 
     def test_chat_engines(self):
         """Context and condense-plus-context build prompts of what was released."""
