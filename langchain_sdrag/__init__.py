@@ -13,12 +13,14 @@ from sdrag.errors import require_extra
 
 with require_extra("langchain", "langchain_sdrag"):
     from langchain_sdrag.answer_guard import AnswerGuard
-    from langchain_sdrag.constraint_binder import ConstraintBinder
-    from langchain_sdrag.hierarchy_summarizer import HierarchySummarizer
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
-    from langchain_sdrag.injection_scanner import InjectionScanner
-    from langchain_sdrag.linkage_masker import LinkageMasker
-    from langchain_sdrag.redacting_transformer import RedactingTransformer
+    from langchain_sdrag.ingest import (
+        ConstraintBinder,
+        HierarchySummarizer,
+        InjectionScanner,
+        LinkageMasker,
+        RedactingTransformer,
+    )
     from langchain_sdrag.searching import FilteredRetriever
     from langchain_sdrag.selective_disclosure_compressor import (
         SelectiveDisclosureCompressor,

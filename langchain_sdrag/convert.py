@@ -16,14 +16,13 @@ import math
 import secrets
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from uuid import uuid4
 
 from langchain_core.documents import Document
 
 from sdrag.errors import HostError
 from sdrag.vocabulary import UNNAMED, Passage, is_unnamed
 
-__all__ = ["SCORE_KEY", "documents_of", "passages_of", "with_id"]
+__all__ = ["SCORE_KEY", "documents_of", "passages_of"]
 
 SCORE_KEY = "relevance_score"
 _DOCUMENT_KEYS = ("document_id", "source", "doc_id")
@@ -43,11 +42,6 @@ def passages_of(documents: Iterable[object]) -> tuple[Passage, ...]:
 def documents_of(passages: Sequence[Passage]) -> list[Document]:
     """Build the documents that leave."""
     return [_document_of(passage) for passage in passages]
-
-
-def with_id(document: Document) -> Document:
-    """Give a document an id where it has none: what is stored of it is found by it."""
-    return document if document.id else document.model_copy(update={"id": str(uuid4())})
 
 
 def _passage_of(document: object) -> Passage:

@@ -7,17 +7,16 @@ refuses to be pickled, since its policy is confidential.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from langchain_core.callbacks import (
     BaseCallbackManager,
     adispatch_custom_event,
     dispatch_custom_event,
 )
-from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
@@ -37,12 +36,11 @@ from sdrag.framework import Framework
 from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.wrapper import ReloadableWrapper, Unpickled
+from sdrag.wrapper import ReloadableWrapper
 
-__all__ = ["LANGCHAIN", "IngestWrapper", "Wrapper", "enforce", "make_engine"]
+__all__ = ["LANGCHAIN", "Wrapper", "enforce", "make_engine"]
 
 T = TypeVar("T")
-R = TypeVar("R")
 LANGCHAIN = Framework(
     complete,
     embed,
@@ -118,54 +116,7 @@ async def enforce(
             dispatch_custom_event,
             adispatch_custom_event,
             "sdrag",
-            event.as_dict(),
+            engine.public(event).as_dict(),
             config={"callbacks": run},
         )
     return result
-
-
-class IngestWrapper(Unpickled, BaseDocumentTransformer, Generic[R]):
-    """
-    A transformer of documents that is built with an engine.
-
-    Args:
-        engine: What it is built with.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    @property
-    def policy_hash(self) -> str:
-        """Sixteen digits that change with anything the policy says, under a key."""
-        return self._engine.policy_hash
-
-    def transform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> Sequence[Document]:
-        """
-        Transform documents; those of one source come together, in their order.
-
-        Raises:
-            SdragError: Nothing was transformed; the error holds no text.
-        """
-        found, _ = self._engine.run(self._steps(documents))
-        return self._documents(documents, found)
-
-    async def atransform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> Sequence[Document]:
-        """Transform documents without blocking the event loop."""
-        found, _ = await self._engine.arun(self._steps(documents))
-        return self._documents(documents, found)
-
-    def _steps(self, documents: Sequence[Document]) -> Steps[R]:
-        """Return what is done; the documents are read when the steps are driven."""
-        raise NotImplementedError
-
-    def _documents(self, documents: Sequence[Document], found: R) -> list[Document]:
-        """Return what leaves."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"

@@ -11,13 +11,15 @@ from sdrag.errors import require_extra
 
 with require_extra("llamaindex", "llamaindex_sdrag"):
     from llamaindex_sdrag.answer_guard import AnswerGuard
-    from llamaindex_sdrag.constraint_binder import ConstraintBinder
     from llamaindex_sdrag.guarded_tool import guard_tool
-    from llamaindex_sdrag.hierarchy_summarizer import HierarchySummarizer
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
-    from llamaindex_sdrag.injection_scanner import InjectionScanner
-    from llamaindex_sdrag.linkage_masker import LinkageMasker
-    from llamaindex_sdrag.redacting_transformer import RedactingTransformer
+    from llamaindex_sdrag.ingest import (
+        ConstraintBinder,
+        HierarchySummarizer,
+        InjectionScanner,
+        LinkageMasker,
+        RedactingTransformer,
+    )
     from llamaindex_sdrag.searching import FilteredRetriever
     from llamaindex_sdrag.selective_disclosure_postprocessor import (
         SelectiveDisclosurePostprocessor,

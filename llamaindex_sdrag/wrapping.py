@@ -1,23 +1,13 @@
-"""
-What LlamaIndex wrappers share.
-
-LlamaIndex dumps the fields of its components, with the keys of the models in them, to
-name what its caches hold. So a wrapper keeps its engine out of its fields, and its
-fields name the policy and the models: a changed policy never finds an old result. A
-wrapper refuses to be pickled, since its policy is confidential.
-"""
+"""What LlamaIndex wrappers share: their framework, their events, the principal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from llama_index.core.instrumentation.events import BaseEvent
-from llama_index.core.schema import BaseNode, QueryBundle, TransformComponent
+from llama_index.core.schema import QueryBundle
 from llama_index_instrumentation import get_dispatcher
-from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
-from pydantic import PrivateAttr
 
 from llamaindex_sdrag.models import complete, context_window, embed, model_name
 from llamaindex_sdrag.tracing import hide_from_tracers
@@ -27,12 +17,10 @@ from sdrag.engine import Engine, HostSearch
 from sdrag.framework import Framework
 from sdrag.principals import check_principal, current_principal
 from sdrag.vocabulary import Principal
-from sdrag.wrapper import Unpickled
 
 __all__ = [
     "LLAMAINDEX",
     "DisclosureEvent",
-    "IngestWrapper",
     "enforce",
     "make_engine",
     "principal_of",
@@ -40,7 +28,6 @@ __all__ = [
 
 _dispatcher = get_dispatcher(__name__)
 T = TypeVar("T")
-R = TypeVar("R")
 LLAMAINDEX = Framework(complete, embed, model_name, context_window, hide_from_tracers)
 make_engine = partial(Engine, framework=LLAMAINDEX)
 
@@ -83,7 +70,7 @@ async def enforce(
 ) -> T:
     """Drive the steps of a request out of sight, and announce what it did."""
     result, event = await mode(engine.run, engine.arun, steps, search=search)
-    _dispatcher.event(DisclosureEvent(**event.as_dict()))
+    _dispatcher.event(DisclosureEvent(**engine.public(event).as_dict()))
     return result
 
 
@@ -99,61 +86,3 @@ def principal_of(engine: Engine, bundle: QueryBundle | None) -> Principal | None
     """
     resolver = engine.options.principal_resolver
     return check_principal(resolver(bundle)) if resolver else current_principal()
-
-
-class IngestWrapper(Unpickled, TransformComponent, Generic[R]):
-    """
-    A transformer of nodes that is built with an engine.
-
-    Args:
-        engine: What it is built with.
-        engine_id: Names all but the policy that decides what it returns.
-    """
-
-    policy_hash: str
-    engine_id: str
-
-    _engine: Engine = PrivateAttr()
-
-    def __init__(self, engine: Engine, engine_id: str, **fields: Any) -> None:
-        fields |= {"policy_hash": engine.policy_hash, "engine_id": engine_id}
-        super().__init__(**fields)
-        self._engine = engine
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name that LlamaIndex knows the class by."""
-        return cls.__name__
-
-    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        """
-        Transform nodes; those of one document come together, in their order.
-
-        Raises:
-            SdragError: Nothing was transformed; the error holds no text.
-        """
-        found, _ = self._engine.run(self._steps(nodes))
-        return self._nodes(nodes, found)
-
-    # A span would hold the nodes.
-    setattr(__call__, DISPATCHER_SPAN_DECORATED_ATTR, True)
-
-    async def acall(
-        self, nodes: Sequence[BaseNode], **kwargs: Any
-    ) -> Sequence[BaseNode]:
-        """Transform nodes without blocking the event loop."""
-        found, _ = await self._engine.arun(self._steps(nodes))
-        return self._nodes(nodes, found)
-
-    def _steps(self, nodes: Sequence[BaseNode]) -> Steps[R]:
-        """Return what is done; the nodes are read when the steps are driven."""
-        raise NotImplementedError
-
-    def _nodes(self, nodes: Sequence[BaseNode], found: R) -> Sequence[BaseNode]:
-        """Return what leaves."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return f"{self.class_name()}(policy_hash={self.policy_hash!r})"
-
-    __str__ = __repr__

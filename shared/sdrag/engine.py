@@ -36,6 +36,7 @@ from sdrag.guardrails.injection import scan_passages
 from sdrag.options import Options
 from sdrag.policy import InjectionSection, Policy, PolicySource
 from sdrag.privacy.audit import AuditEvent, emit
+from sdrag.privacy.identities import pseudonymized
 from sdrag.privacy.log_privacy import warn_without_filter
 from sdrag.privacy.operator_warnings import OperatorWarnings
 from sdrag.requirements import check_requirements, embeds
@@ -72,6 +73,8 @@ _RELEASING = frozenset({"retrieve", "disclose", "view"})
 """The stages at which passages leave, with the constraints enforced."""
 _REMEMBERING = _RELEASING | {"bind"}
 """The stages that locate, and remember what they have located."""
+_INGESTING = frozenset({"view", "bind", "summarize", "mask", "scan"})
+"""The stages before a corpus is stored."""
 _GUARDED: Mapping[Stage, tuple[str, ...]] = {
     "retrieve": ("retrieval", "release"),
     "disclose": ("retrieval", "release"),
@@ -285,6 +288,18 @@ class Engine:
         if fault is not None:
             raise cut_off(fault)
         return result, self._audit(result, runner, perf_counter() - start)
+
+    def public(self, event: AuditEvent) -> AuditEvent:
+        """
+        Return an event as a framework's handlers may hear it.
+
+        At ingest the operator's sinks are given ids unchanged, and handlers an alias of
+        each id that may tell something.
+        """
+        if self.stage not in _INGESTING:
+            return event
+        key = self.disclosure.key
+        return replace(event, decisions=pseudonymized(event.decisions, {}, key))
 
     def warn_of_corpus(self, passages: Sequence[Passage]) -> None:
         """Warn of what a corpus lacks: documents, and the keys that a `where` names."""

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import sys
 import traceback
+from uuid import uuid4
 
+import chromadb
 import pytest
-from langchain_core.documents import Document
+from chromadb.config import Settings as ChromaSettings
+from langchain_chroma import Chroma
 from llama_index.core import Document as LlamaIndexDocument
+from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.ingestion.pipeline import get_transformation_hash
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import (
-    MetadataMode,
+from llama_index.core.schema import MetadataMode
+from llama_index.core.vector_stores import (
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+    SimpleVectorStore,
 )
+from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import llamaindex_sdrag
 from sdrag.disclosure.hierarchy import LAYER_KEY, SOURCES_KEY, HierarchySettings
@@ -23,25 +33,156 @@ from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage
 
-from .summarizing_hosts import (
-    FRAMEWORKS,
-    LAYERS,
-    POLICY,
-    QUESTION,
-    SECRET,
-    STORES,
-    SUMMARY,
-    TEXTS,
-    LangChainHost,
-    LlamaIndexHost,
-    ingested,
-    paired,
-    summarize,
-    summarizer,
-    wrapped,
+from ..support.frameworks import SYNC_AND_ASYNC, LangChain, LlamaIndex
+from ..support.wrappers import build
+
+SECRET = "Karlsson"
+NEAREST = f"Remove the names of witnesses such as Anna {SECRET}."
+TEXTS = [NEAREST, "A van stood there.", "It rained.", "The ferry left at nine."]
+SUMMARY = f"At nine the van of Anna {SECRET} left in the rain."
+QUESTION = "What left at nine?"
+POLICY = {
+    "constraints": [{"id": "names", "text": "Remove the names of witnesses"}],
+    "disclosure": {
+        "rank_by": "weighted_average",
+        "bind_top_n": 1,
+        "similarity_floor": 1.0,
+    },
+    "metadata": {"allow": [LAYER_KEY]},
+}
+LAYERS = [[0], [1, 2], [0, 1, 2]]
+QUIET = ChromaSettings(anonymized_telemetry=False)
+
+
+def summarize(prompt):
+    """Tell each layer its own words, so that none is mistaken for another."""
+    return f"In short: {SUMMARY}" if SUMMARY in prompt else SUMMARY
+
+
+def paired(rows, *_, **__):
+    """Clusters of neighbours: what belongs together is not what is tested here."""
+    return [(n, n + 1) for n in range(0, len(rows) - 1, 2)]
+
+
+class Host:
+    """An application that summarizes its chunks at ingest, and stores them."""
+
+    def chunks(self, texts=TEXTS):
+        return [self.document(f"c{n}", text) for n, text in enumerate(texts)]
+
+    def read(self, document):
+        """Return id, text, layer and what it was made from."""
+        identity, text, metadata = self.fields(document)
+        return identity, text, metadata[LAYER_KEY], self.sources(document)
+
+    def ask(self, wrapped, *, is_async=False):
+        """Return layer and text of what is retrieved."""
+        found = asyncio.run(self.asearch(wrapped)) if is_async else self.search(wrapped)
+        return [self.read(document)[2:0:-1] for document in found]
+
+
+class InLangChain(Host, LangChain):
+    """Over LangChain, with Chroma."""
+
+    def sources(self, document):
+        return document.metadata.get(SOURCES_KEY, "").split()
+
+    def index(self, documents):
+        self.store = Chroma(
+            f"host-{uuid4().hex}",
+            embedding_function=self.embeddings,
+            client=chromadb.EphemeralClient(settings=QUIET),
+        )
+        self.store.add_documents(documents)
+
+    def retriever(self, layers):
+        condition = {LAYER_KEY: {"$in": layers}}
+        return self.store.as_retriever(search_kwargs={"k": 9, "filter": condition})
+
+    def search(self, wrapped):
+        return wrapped.invoke(QUESTION)
+
+    async def asearch(self, wrapped):
+        return await wrapped.ainvoke(QUESTION)
+
+
+class InLlamaIndex(Host, LlamaIndex):
+    """Over LlamaIndex, with Chroma."""
+
+    def sources(self, node):
+        return [child.node_id for child in node.child_nodes or []]
+
+    def vector_store(self):
+        client = chromadb.EphemeralClient(settings=QUIET)
+        collection = client.create_collection(f"host-{uuid4().hex}")
+        return ChromaVectorStore(chroma_collection=collection)
+
+    def index(self, nodes):
+        self.built = VectorStoreIndex(
+            nodes,
+            storage_context=StorageContext.from_defaults(
+                vector_store=self.vector_store()
+            ),
+            embed_model=self.embeddings,
+        )
+
+    def retriever(self, layers):
+        held = MetadataFilter(key=LAYER_KEY, value=layers, operator=FilterOperator.IN)
+        return self.built.as_retriever(
+            similarity_top_k=9, filters=MetadataFilters(filters=[held])
+        )
+
+    def search(self, wrapped):
+        return [scored.node for scored in wrapped.retrieve(QUESTION)]
+
+    async def asearch(self, wrapped):
+        return [scored.node for scored in await wrapped.aretrieve(QUESTION)]
+
+
+class InSimpleStore(InLlamaIndex):
+    """The same, with LlamaIndex's own vector store."""
+
+    def vector_store(self):
+        return SimpleVectorStore()
+
+
+FRAMEWORKS = pytest.mark.parametrize(
+    "host", [InLangChain, InLlamaIndex], ids=["langchain", "llamaindex"]
+)
+STORES = pytest.mark.parametrize(
+    "host",
+    [InLangChain, InLlamaIndex, InSimpleStore],
+    ids=["langchain-chroma", "llamaindex-chroma", "llamaindex-simple"],
 )
 
-ASYNC = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+
+def summarizer(host, sidecar, *, reply=summarize, **options):
+    return build(
+        host.package.HierarchySummarizer,
+        policy=POLICY,
+        state=sidecar,
+        llm=host.model(reply),
+        embeddings=host.embeddings,
+        **options,
+    )
+
+
+def ingested(host, sidecar, **options):
+    """Bind, then summarize."""
+    binder = host.package.ConstraintBinder(
+        policy=POLICY, state=sidecar, embeddings=host.embeddings
+    )
+    chunks = host.transform(binder, host.chunks())
+    return host.transform(summarizer(host, sidecar, **options), chunks)
+
+
+def wrapped(host, sidecar, layers):
+    return host.package.SelectiveDisclosureRetriever(
+        base_retriever=host.retriever(layers),
+        policy=POLICY,
+        state=sidecar,
+        embeddings=host.embeddings,
+    )
 
 
 @pytest.fixture
@@ -55,15 +196,14 @@ def _in_pairs(monkeypatch):
 
 
 @FRAMEWORKS
-@ASYNC
+@SYNC_AND_ASYNC
 @pytest.mark.usefixtures("_in_pairs")
 def test_chunks_come_back_with_their_summaries(host, is_async, sidecar):
     """Each names its layer, and a summary what it was made from."""
     host = host()
-    transform = host.atransform if is_async else host.transform
     chunks = host.chunks()
 
-    returned = transform(summarizer(host, sidecar), chunks)
+    returned = host.transform(summarizer(host, sidecar), chunks, is_async=is_async)
     read = [host.read(one) for one in returned]
     ids = [identity for identity, *_ in read]
 
@@ -99,7 +239,7 @@ def test_depth_is_counted_with_the_chunks(host, sidecar):
 
 
 @STORES
-@ASYNC
+@SYNC_AND_ASYNC
 @pytest.mark.parametrize("layers", LAYERS, ids=str)
 @pytest.mark.usefixtures("_in_pairs")
 def test_retrieval_is_held_to_layers(host, layers, is_async, sidecar):
@@ -108,7 +248,7 @@ def test_retrieval_is_held_to_layers(host, layers, is_async, sidecar):
     host.index(ingested(host, sidecar))
     retriever = wrapped(host, sidecar, layers)
 
-    found = host.aask(retriever) if is_async else host.ask(retriever)
+    found = host.ask(retriever, is_async=is_async)
 
     found_in = [layer for layer, _ in found]
     assert set(found_in) == set(layers)
@@ -119,7 +259,7 @@ def test_retrieval_is_held_to_layers(host, layers, is_async, sidecar):
 
 def test_a_call_is_held_to_layers(sidecar):
     """In Chroma, LangChain's retriever takes a filter for one call."""
-    host = LangChainHost()
+    host = InLangChain()
     host.index(ingested(host, sidecar))
     retriever = wrapped(host, sidecar, [0, 1])
 
@@ -165,7 +305,7 @@ def test_order_of_binder_and_summarizer_does_not_matter(host, sidecar):
 
 
 @FRAMEWORKS
-@ASYNC
+@SYNC_AND_ASYNC
 @pytest.mark.usefixtures("_in_pairs")
 def test_a_summary_that_fails_is_told(host, is_async, sidecar):
     """The audit names it, and quotes nothing; its chunks stay."""
@@ -176,11 +316,9 @@ def test_a_summary_that_fails_is_told(host, is_async, sidecar):
         return "It rained."
 
     host, events = host(), []
-    transform = host.atransform if is_async else host.transform
 
-    returned = transform(
-        summarizer(host, sidecar, reply=reply, audit=events.append), host.chunks()
-    )
+    component = summarizer(host, sidecar, reply=reply, audit=events.append)
+    returned = host.transform(component, host.chunks(), is_async=is_async)
 
     (event,) = events
     (decision,) = event.decisions
@@ -194,7 +332,7 @@ def test_a_summary_that_fails_is_told(host, is_async, sidecar):
 
 
 @FRAMEWORKS
-@ASYNC
+@SYNC_AND_ASYNC
 def test_a_model_that_is_down_is_an_error(host, is_async, sidecar):
     """It drags no text along."""
 
@@ -202,10 +340,11 @@ def test_a_model_that_is_down_is_an_error(host, is_async, sidecar):
         raise ValueError(prompt)
 
     host = host()
-    transform = host.atransform if is_async else host.transform
 
     with pytest.raises(ModelError) as caught:
-        transform(summarizer(host, sidecar, reply=fail), host.chunks())
+        host.transform(
+            summarizer(host, sidecar, reply=fail), host.chunks(), is_async=is_async
+        )
 
     assert SECRET not in "".join(traceback.format_exception(caught.value))
     assert caught.value.__context__ is caught.value.__cause__ is None
@@ -227,16 +366,15 @@ def test_a_bar_is_shown_on_request(host, sidecar, capsys):
 
 
 @FRAMEWORKS
-@ASYNC
+@SYNC_AND_ASYNC
 def test_a_missing_extra_is_one_clear_error(host, is_async, sidecar, monkeypatch):
     """It names the command that mends it; no summary is asked for."""
     monkeypatch.setitem(sys.modules, "umap", None)
     host, asked = host(), []
-    transform = host.atransform if is_async else host.transform
     component = summarizer(host, sidecar, reply=asked.append)
 
     with pytest.raises(MissingExtraError, match=r"sdrag\[hierarchy\]"):
-        transform(component, host.chunks([*TEXTS, "A fifth."]))
+        host.transform(component, host.chunks([*TEXTS, "A fifth."]), is_async=is_async)
     assert asked == []
 
 
@@ -253,7 +391,7 @@ def test_settings_are_checked(host, sidecar):
 
 @pytest.mark.slow
 @FRAMEWORKS
-@ASYNC
+@SYNC_AND_ASYNC
 def test_real_clusters_of_real_vectors(host, is_async, sidecar):
     """With UMAP, the mixture and MiniLM, every chunk is summarized."""
     pytest.importorskip("umap")
@@ -263,30 +401,21 @@ def test_real_clusters_of_real_vectors(host, is_async, sidecar):
     component = host.package.HierarchySummarizer(
         policy=POLICY, state=sidecar, llm=host.model(lambda prompt: prompt[-200:])
     )
-    transform = host.atransform if is_async else host.transform
 
-    read = [host.read(one) for one in transform(component, host.chunks(texts))]
+    read = [
+        host.read(one)
+        for one in host.transform(component, host.chunks(texts), is_async=is_async)
+    ]
     summarized = {one for *_, layer, ids in read if layer == 1 for one in ids}
 
     assert summarized == {identity for identity, _, layer, _ in read if layer == 0}
     assert len({ids[0] for *_, layer, ids in read if layer == 1}) > 1
 
 
-def test_documents_without_an_id_are_given_one(sidecar):
-    """A summary names its sources, so they have names."""
-    host = LangChainHost()
-    chunks = [Document(page_content=text) for text in TEXTS]
-
-    *marked, summary = host.transform(summarizer(host, sidecar), chunks)
-
-    assert summary.metadata[SOURCES_KEY].split() == [one.id for one in marked]
-    assert all(chunk.id is None for chunk in chunks)
-
-
 class TestLlamaIndex:
     """Nodes, pipelines and their cache."""
 
-    host = LlamaIndexHost()
+    host = InLlamaIndex()
 
     def test_a_summary_belongs_to_its_document(self, sidecar):
         """So it goes when the document does; and it holds ids of others, no more."""
@@ -310,7 +439,7 @@ class TestLlamaIndex:
 
     def test_relationships_outlive_the_store(self, sidecar):
         """A host that walks the tree finds it in what its own retriever returns."""
-        host = LlamaIndexHost()
+        host = InLlamaIndex()
         host.index(ingested(host, sidecar))
 
         (found,) = host.retriever([1]).retrieve(QUESTION)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from sdrag.disclosure import bind, bind_constraint, forget_constraint, forget_document
+from sdrag.disclosure import bind, bind_constraint, forget_document
 from sdrag.effects.steps import Complete, Search, run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, disclose
@@ -67,19 +67,6 @@ def test_edited_chunk_is_in_doubt(state):
 
     assert state.bindings.read([edited], [NEW]) == [None]
     assert state.bindings.read(PASSAGES[:1], [NEW]) == [{}]
-
-
-def test_removed_constraint_comes_back_unbound(state):
-    """What was removed and returns counts as never bound, also beside new chunks."""
-    added(state)
-    run(forget_constraint(NEW, state), Scripted())
-    late = Passage("p9", "Ring 555-0177.")
-    run(bind([late], [OLD, NEW], state, SECTION), Scripted())
-
-    known = state.bindings.read([*PASSAGES, late], [NEW])
-
-    assert known[:3] == [None, None, None]
-    assert known[3] is not None
 
 
 def shown(built, passages=PASSAGES, runner=None):

@@ -12,10 +12,10 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
 
+from langchain_sdrag import InjectionScanner as LangChainScanner
 from langchain_sdrag.answer_guard import AnswerGuard as LangChainGuard
-from langchain_sdrag.injection_scanner import InjectionScanner as LangChainScanner
+from llamaindex_sdrag import InjectionScanner as LlamaIndexScanner
 from llamaindex_sdrag.answer_guard import AnswerGuard as LlamaIndexGuard
-from llamaindex_sdrag.injection_scanner import InjectionScanner as LlamaIndexScanner
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import DECLINED
 

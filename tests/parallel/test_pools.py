@@ -107,8 +107,8 @@ def test_binding_writes_the_same_rows(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The state is equal row for row; bound again, nothing is read."""
-    for module in (corpus_binder, ray_engine):
-        monkeypatch.setattr(module, "_AT_ONCE", 60)
+    monkeypatch.setattr(corpus_binder, "AT_ONCE", 60)
+    monkeypatch.setattr(ray_engine, "_AT_ONCE", 60)
     policy, documents = Policy.read(BOUND_BY_MEANING), corpus(90)
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()

@@ -21,7 +21,6 @@ from sdrag.disclosure.disclose import Disclosed, disclose
 from sdrag.disclosure.ingest import (
     Ingested,
     bind_constraint,
-    forget_constraint,
     forget_document,
     ingest,
     locate,
@@ -36,7 +35,6 @@ __all__ = [
     "bind",
     "bind_constraint",
     "disclose",
-    "forget_constraint",
     "forget_document",
     "ingest",
     "locate",

@@ -12,8 +12,8 @@ asking the host's vector store for the chunks nearest to its words: one query, a
 chunk is embedded again. What it withholds in them is located at once; in any other
 chunk when the chunk is retrieved, or when the corpus is bound again. A reworded one is
 a new one, since the state knows constraints by a fingerprint of their words. A removed
-one stops applying with the next question, because only the policy's own constraints are
-looked up; forgetting it only frees space. The store's scores are on a scale of its own,
+one stops applying with the next question: only the policy's own constraints are looked
+up. The store's scores are on a scale of its own,
 so they are not kept with cosines: what it found near stays bound, whatever is bound
 later.
 """
@@ -32,7 +32,6 @@ from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps, search
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
-from sdrag.state import State
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 _CHARACTERS = 40_000
@@ -213,17 +212,6 @@ def bind_constraint(constraint: Constraint, setup: DisclosureSetup) -> Steps[int
 def _only(constraint: Constraint) -> Steps[list[str]]:
     yield from ()
     return [constraint.id]
-
-
-def forget_constraint(constraint: Constraint, state: State) -> Steps[None]:
-    """
-    Free the space of a constraint that left the policy.
-
-    Raises:
-        HostError: The state failed.
-    """
-    yield from ()
-    state.bindings.remove(constraint)
 
 
 def named(policy: Policy, constraint_id: str) -> Constraint:

@@ -39,11 +39,9 @@ __all__ = [
     "Corpus",
     "Fitted",
     "Update",
-    "check_masker",
     "fit",
     "fit_steps",
     "mask_corpus",
-    "plan_of",
 ]
 
 T = TypeVar("T")
@@ -352,57 +350,6 @@ def mask_corpus(
         passes=passes,
     )
     return fitted.masked
-
-
-def check_masker(
-    fitted: Fitted | None,
-    settings: LinkageSection,
-    key: bytes | None,
-    *,
-    whole_corpus: bool,
-    has_model: bool,
-) -> None:
-    """
-    See that a masker of a framework can do what it is built for.
-
-    Args:
-        fitted: The plan that it applies.
-        settings: Of its policy; they hold where it has no plan.
-        key: For pseudonyms.
-        whole_corpus: Whether it is given the whole corpus, to fit a plan on.
-        has_model: Whether it has a model.
-
-    Raises:
-        UsageError: It has neither a plan nor the whole corpus, or both; or pseudonyms
-            were asked for without a key, or a rewriting without a model.
-    """
-    if (fitted is None) != whole_corpus:
-        raise UsageError(
-            "A part of a corpus does not show what links people across it.",
-            hint="Pass `fitted=`, or `whole_corpus=True` and all of it at once.",
-        )
-    if fitted is None:
-        check_style(settings.replace, key)
-    in_force = settings if fitted is None else fitted.settings
-    if in_force.replace == "rewrite" and not has_model:
-        raise UsageError(
-            "`linkage.replace: rewrite` needs a model.", hint="Pass `llm=`."
-        )
-
-
-def plan_of(fitted: Fitted | None) -> Fitted:
-    """
-    Return the plan of a masker.
-
-    Raises:
-        UsageError: It has none.
-    """
-    if fitted is None:
-        raise UsageError(
-            "Only a masker with a plan can follow a change.",
-            hint="Pass `fitted=`: what `fit` returned, or `Fitted.open`.",
-        )
-    return fitted
 
 
 def _without(corpus: Corpus, gone: Collection[str], settings: LinkageSection) -> Corpus:

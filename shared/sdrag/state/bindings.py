@@ -13,7 +13,7 @@ constraint's N was used up elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -161,19 +161,7 @@ class Bindings:
             }
             rows = [_row(rule, b) for b in bindings if b.passage_id in fresh]
             upsert(connection, binding, rows)
-            _recompare(connection, lambda rules: rules | {rule})
-
-    def remove(self, constraint: Constraint) -> None:
-        """
-        Forget a constraint's bindings.
-
-        Raises:
-            HostError: The database failed.
-        """
-        rule = self._rule(constraint)
-        with self._database.writing() as connection:
-            connection.execute(binding.delete().where(binding.c.rule == rule))
-            _recompare(connection, lambda rules: rules - {rule})
+            _compare_all(connection, rule)
 
     def _note(
         self,
@@ -232,14 +220,12 @@ def _keep_best(
         )
 
 
-def _recompare(
-    connection: sa.Connection, change: Callable[[set[bytes]], set[bytes]]
-) -> None:
-    """Change against which rules every known passage counts as bound."""
+def _compare_all(connection: sa.Connection, rule: bytes) -> None:
+    """Let every known passage count as bound against one rule more."""
     known = connection.scalars(sa.select(chunk.c.rules).distinct()).all()
     for rules in known:
-        changed = join_rules(change({*split_rules(rules)}))
-        # Moves may chain, but only towards sets that the change leaves where they are.
+        changed = join_rules({*split_rules(rules), rule})
+        # Moves may chain, but only towards sets that hold the rule already.
         connection.execute(
             chunk.update().where(chunk.c.rules == rules).values(rules=changed)
         )
