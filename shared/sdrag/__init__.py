@@ -26,7 +26,6 @@ from sdrag.errors import (
     WithheldError,
 )
 from sdrag.explanation import Explanation, explain
-from sdrag.guardrails.contradictions import on_contradiction
 from sdrag.options import Options
 from sdrag.policy import Policy
 from sdrag.principals import acting_as, current_principal, stream_as
@@ -73,7 +72,6 @@ __all__ = [
     "current_principal",
     "explain",
     "log_event",
-    "on_contradiction",
     "open_state",
     "stream_as",
     "warm_up",

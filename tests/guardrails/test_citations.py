@@ -92,7 +92,6 @@ WRITTEN = [
     ("'the fee [...] is 30 pounds' [1].", ["1"]),
     ("'[T]he fee is 30 pounds' [1].", ["1"]),
     ("'[she] pays the fee' [1].", ["1"]),
-    ("x[0] and a[1] [1]", ["1"]),
     ("The fee is in `fees[2]` [1].", ["1"]),
     ("The fee is `fees[2][3]` [1].", ["1"]),
     ("```\nfee = fees[2][3]\n``` [1]", ["1"]),
@@ -102,25 +101,9 @@ WRITTEN = [
     ("The code:\n```\nfee = fees[2]\n``` [1][2]", ["1", "2"]),
     ("```\nfee = 30\n``` [7]", ["?"]),
     ("```\nfee = fees[1]\n```", []),
-    ("It takes items[2] and adds 30 [1].", ["1"]),
-    ("It adds rows[1] to rows[2] [1].", ["1"]),
-    ("It prints args[2] first [1].", ["1"]),
-    ("It pays values[2]; values[1] is kept [1].", ["1"]),
-    ("It is in list[0] and queue[9] [2].", ["2"]),
-    ("The fee = fees[2] and is due [1].", ["1"]),
-    ("It reads items[2].", []),
-    ("It sets rate_table[2] and then fees.due[7] [1].", ["1"]),
-    ("It sets items[2] = 30 [1].", ["1"]),
     ("- [x] The fee is paid [1].", ["1"]),
     ("The fee is on [this page](http://lorne.example) [1].", ["1"]),
     (f"{FEE} [sic].", []),
-    ("x[1] is 30 pounds.", []),
-    # words of prose that only look like it
-    ("The shop sells 30 items[1].", ["1"]),
-    ("The list names the items[2] and the fee.", ["2"]),
-    ("It is one of many values[1].", ["1"]),
-    ("It is in the reports[2] and the minutes[1].", ["2", "1"]),
-    ("These rows[2] are wet.", ["2"]),
     # neither hides an invented source
     ("The shop sells these items[7].", ["?"]),
     (f"{FEE} [sic] [7].", ["?"]),
@@ -131,7 +114,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("answer", "cited"), WRITTEN)
 def test_a_citation_is_read_as_models_write_it(ask, answer, cited):
-    """Full-width and footnote brackets cite; remarks, links and indices do not."""
+    """Full-width and footnote brackets cite; remarks, links and code do not."""
     policy = {"citations": {"require": ["presence", "validity"]}}
     faults = {"?": "validity", "": "presence"}
 

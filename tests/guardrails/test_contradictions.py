@@ -24,12 +24,6 @@ from sdrag.vocabulary import Passage
         ("The gate is open.", "The gate is closed.", "antonym"),
         ("Sales rose by 5 percent.", "Sales fell by 5 percent.", "antonym"),
         ("Take two tablets at noon.", "Take eight tablets at noon.", "figures"),
-        ("Dr Grant heads the unit.", "Dr Hale heads the unit.", "name"),
-        (
-            "Alice Grant heads the cardiology unit.",
-            "The cardiology unit is headed by Robert Hale.",
-            "name",
-        ),
         ("Dr Grant works in the unit.", "Dr Hale works in the unit.", ""),
         ("Dr Grant heads the unit.", "Dr Hale heads the ward.", ""),
         ("The boat fee is 20 pounds.", "The car fee is 30 pounds.", ""),
@@ -73,7 +67,7 @@ from sdrag.vocabulary import Passage
     ],
 )
 def test_sentences_about_the_same_are_opposed_by_signs(left, right, reason):
-    """Figures, denials, antonyms and names; two things are never compared."""
+    """Figures, denials and antonyms; two things are never compared."""
     assert find_opposition(read_sentence(left), read_sentence(right)) == reason
     assert find_opposition(read_sentence(right), read_sentence(left)) == reason
 

@@ -59,7 +59,6 @@ _ALLOWED = {
     "only": {"only"},
 }
 """What the evidence must say, by what the claim says."""
-_OFTEN = word_set("always never sometimes occasionally usually")
 _TIMES = word_set(
     "day week month year hour minute night morning evening quarter time other half"
     " first"
@@ -166,8 +165,8 @@ def quantifiers_differ(claim: TokenText, evidence: TokenText) -> bool:
     ]
     return any(
         not _has_match(name, claim, at, evidence, known)
-        for at, token in enumerate(claim)
-        if (name := _quantifier(claim, at)) in _ALLOWED or token.text in _OFTEN
+        for at in range(len(claim))
+        if (name := _quantifier(claim, at)) in _ALLOWED
     )
 
 
@@ -207,9 +206,6 @@ def _has_match(
     known: Sequence[tuple[int, str]],
 ) -> bool:
     """Say whether the evidence says so, of the same thing where that can be told."""
-    if claim[at].text in _OFTEN:
-        often = {evidence[place].text for place, _ in known} & _OFTEN
-        return not often or claim[at].text in often
     heads = [token.base for token in claim[at + 1 : at + 1 + _REACH] if token.content]
     near = {
         other

@@ -5,7 +5,7 @@ A claim is a sentence that says something: not an offer, a greeting, a heading o
 admission that the sources do not tell. What is not clearly one of these is a claim: "It
 is not safe" denies something, and "Did you know that" asks nothing. Citations are set
 aside before it is judged: brackets such as `[1]`, square or full-width, but no `[sic]`,
-no link and no index in code. A citation after a block of code is one of each of its
+no link and nothing in code. A citation after a block of code is one of each of its
 lines.
 """
 
@@ -16,11 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.guardrails.words import (
-    content_words,
-    is_function_word,
-    word_set,
-)
+from sdrag.guardrails.words import content_words, is_function_word, word_set
 from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import shifted, splice
@@ -40,23 +36,7 @@ _EDITORIAL = word_set(
     "sic recte ed eds edited emphasis added mine italics omitted translated translation"
     " editor editor's note citation needed redacted"
 )
-_VARIABLE = re.compile(
-    r"(?<![\w'\u2019-])(?:[a-z]|(?=\w*_)\w+|\w+(?:\.[^\W\d]\w*)+|[a-z]+[A-Z]\w*)\Z"
-    r"|[=+*/] ?[^\W\d]\w*\Z"
-)
-_COLLECTION = re.compile(
-    r"(?:(?P<before>[\w'\u2019-]+) )?(?<![\w'\u2019-])(?:arg[sv]|arr(?:ay)?|buffer"
-    r"|cells|cols|columns|dict|elements|entries|fields|ids|items|keys|list|lst|matrix|nums"
-    r"|objects|params|queue|records|results|rows|stack|tokens|tuple|vals|values)\Z"
-)
-_DETERMINERS = word_set(
-    "the these those this that its their his her our your my all some any such more"
-    " most many few several other of a an"
-)
-_SUBSCRIPT = re.compile(r"-\d+|[a-z]|\d*:\d*|[\"'].*[\"']|\w+ ?[+*-] ?\w+")
-_GOES_ON = re.compile(r"\.[a-z_]|\(| ?(?:[=+*/-]|[<>!]=)=? ?\w")
-_LONGEST_NAME = 64
-_OPENING = re.compile(
+_GREETING = re.compile(
     r"\W{0,9}+(?:hello|hi|dear|thanks|thank you|sure|certainly|of course|sources?"
     r"|references?|i hope (?:this|that) helps)\b",
     re.IGNORECASE,
@@ -75,10 +55,9 @@ _ADMISSION = re.compile(
     rf"|(?:am|are|was|were) (?:not able|unable) to) {_KNOWING}\b"
     rf"|{_SOURCES} (?:(?:do|does) not|don't|doesn't|cannot|did not|didn't) {_KNOWING}\b"
     rf"|{_SOURCES} (?:has|have|gives?|provides?|contains?) no\b"
-    r"|there (?:is|are) (?:no|not enough|not any|insufficient) (?:information|mention"
-    r"|answer|data|details?|evidence|sources?|records?)\b"
-    r"|(?:it|this) is (?:unknown|unclear|not (?:known|clear|stated|mentioned|specified"
-    r"|said|given|possible to (?:say|tell|answer|determine)))\b"
+    r"|there (?:is|are) (?:no|not enough|insufficient) (?:information|mention|answer"
+    r"|data|details?|evidence|sources?|records?)\b"
+    r"|(?:it|this) is (?:unknown|unclear|not (?:known|clear|stated|mentioned))\b"
     r"|(?:i am|i'm|we are) (?:not sure|not certain|unsure)\b)",
     re.IGNORECASE,
 )
@@ -87,17 +66,12 @@ _OFFER = re.compile(
     r"[^?]{0,200}\b(?:you|your|i|me)\b",
     re.IGNORECASE,
 )
-_PERSUASION = re.compile(
-    r"\b(?:know|believe|see|realise|realize|imagine) (?:that|the|how)\b"
-)
-_BUT = re.compile(
-    r"\d|[,:;\u2013\u2014]|\b(?:but|however|although|except|yet|though|because|since|and|so)\b",
+_GOES_ON = re.compile(
+    r"\d|[,:;\u2013\u2014]|\b(?:but|however|although|except|yet|though|because|since|and"
+    r"|so|that)\b",
     re.IGNORECASE,
 )
-_VERDICTS = word_set(
-    "no not is are was were does do did has have had can could will would should may"
-    " might"
-)
+"""With one of these a sentence may say more than that it offers or admits something."""
 _MOST_ADMITTED = 25
 """Words of an admission; a longer one says something more."""
 _MOST_OFFERED = 6
@@ -144,19 +118,14 @@ def claims(
         if _says_something(text) and not _OPENING_FENCE.fullmatch(text):
             names = tuple(mark.of(sentence)[1:-1].strip() for mark in marks)
             cut.append(Claim(span, text, names))
-    return tuple(_cite_blocks(answer, cut))
-
-
-def _cite_blocks(answer: str, cut: list[Claim]) -> list[Claim]:
-    """Give the lines of a block of code the citations of its last one."""
-    for match in _CODE.finditer(answer):
-        if match.group().startswith(("```", "~~~")):
-            first = bisect_right(cut, match.start(), key=lambda c: c.span.end)
-            last = bisect_left(cut, match.end(), key=lambda c: c.span.start) - 1
+    for code in _CODE.finditer(answer):  # its lines share the citations of the last
+        if code.group().startswith(("```", "~~~")):
+            first = bisect_right(cut, code.start(), key=lambda c: c.span.end)
+            last = bisect_left(cut, code.end(), key=lambda c: c.span.start) - 1
             for index in range(first, last):
-                marks = cut[index].marks + cut[last].marks
-                cut[index] = replace(cut[index], marks=marks)
-    return cut
+                marks_of_both = cut[index].marks + cut[last].marks
+                cut[index] = replace(cut[index], marks=marks_of_both)
+    return tuple(cut)
 
 
 def is_wordless(answer: str) -> bool:
@@ -164,51 +133,29 @@ def is_wordless(answer: str) -> bool:
     return not any(map(str.isalnum, _MARK.sub("", answer)))
 
 
-def _inside(span: Span, cited: Sequence[Span]) -> Sequence[Span]:
-    first = bisect_left(cited, span.start, key=lambda mark: mark.start)
-    return cited[first : bisect_right(cited, span.end, key=lambda mark: mark.end)]
-
-
 def find_citations(
     answer: str, placeholders: Container[str], ids: Container[str]
 ) -> list[Span]:
     """Return the brackets that cite; others are the answer's own words, or code."""
     code = _CODE.sub(lambda match: "`" * len(match.group()), answer)
-    citations: list[Span] = []
-    index = -1
-    for match in _MARK.finditer(answer):
-        span = Span(*match.span())
-        if match.group() in placeholders:
-            continue
-        if match[1].strip() in ids:
-            citations.append(span)
-        elif span.start == index or _is_index(answer, match):
-            index = span.end
-        elif code[span.start] != "`" and not _is_editorial(answer, match):
-            citations.append(span)
-    return citations
-
-
-def _is_index(answer: str, match: re.Match[str]) -> bool:
-    """Say whether a bracket follows a variable, as in `x[0]`, and not a sentence."""
-    before = answer[max(0, match.start() - _LONGEST_NAME) : match.start()]
-    if not (before[-1:].isalnum() or before.endswith("_")):
-        return False
-    collection = _COLLECTION.search(before)
-    word = (collection and collection["before"]) or ""
-    return bool(
-        (collection and not word.isdigit() and word.lower() not in _DETERMINERS)
-        or _VARIABLE.search(before)
-        or _SUBSCRIPT.fullmatch(match[1].strip())
-        or _GOES_ON.match(answer, match.end())
-    )
+    return [
+        Span(*match.span())
+        for match in _MARK.finditer(answer)
+        if match.group() not in placeholders
+        and (
+            match[1].strip() in ids
+            or (code[match.start()] != "`" and not _is_editorial(answer, match))
+        )
+    ]
 
 
 def _is_editorial(answer: str, match: re.Match[str]) -> bool:
     """Say whether a bracket is a remark, a changed letter, a link or a tick box."""
     words = re.findall(r"[\w']+", fold_text(match[1]))
+    if any(word.isdigit() for word in words):
+        return False
     if all(is_function_word(word) or word in _EDITORIAL for word in words):
-        return not any(word.isdigit() for word in words)
+        return True
     after = answer[match.end() : match.end() + 1]
     line = answer[answer.rfind("\n", 0, match.start()) + 1 : match.start()]
     return not any(map(str.isdigit, match[1])) and (
@@ -216,27 +163,26 @@ def _is_editorial(answer: str, match: re.Match[str]) -> bool:
     )
 
 
+def _inside(span: Span, cited: Sequence[Span]) -> Sequence[Span]:
+    first = bisect_left(cited, span.start, key=lambda mark: mark.start)
+    return cited[first : bisect_right(cited, span.end, key=lambda mark: mark.end)]
+
+
 def _says_something(text: str) -> bool:
-    """Say whether a sentence has content, or is a verdict, such as "It is not"."""
-    if content_words(text):
-        return not _says_nothing(text)
-    return not _VERDICTS.isdisjoint(re.findall(r"[a-z]+", text.lower()))
-
-
-def _says_nothing(text: str) -> bool:
     """Recognise greetings, headings, offers and admissions that are no more."""
     content = len(content_words(text))
+    if not content:
+        return any(map(str.isalpha, text))
     if text.endswith(":"):
-        return content <= _MOST_IN_HEADING
-    opening = _OPENING.match(text)
-    if opening and len(content_words(text[opening.end() :])) <= 1:
-        return True
+        return content > _MOST_IN_HEADING
+    greeting = _GREETING.match(text)
+    if greeting and len(content_words(text[greeting.end() :])) <= 1:
+        return False
     if admission := _ADMISSION.match(text):
-        brief = len(text.split()) <= _MOST_ADMITTED
-        return brief and not _BUT.search(text, admission.end())
-    persuades = _BUT.search(text) or _PERSUASION.search(text.lower())
+        goes_on = _GOES_ON.search(text, admission.end())
+        return bool(goes_on) or len(text.split()) > _MOST_ADMITTED
     offers = text.endswith("?") and content <= _MOST_OFFERED and _OFFER.match(text)
-    return bool(offers) and not persuades
+    return not offers or bool(_GOES_ON.search(text))
 
 
 def _with_citations(answer: str, cited: Sequence[Span]) -> list[Span]:

@@ -6,7 +6,7 @@ Contradictions: sources that disagree are never silently chosen between.
 Sentences of different passages are compared where they are about the same; local rules
 judge, or a model that was passed. The strategies are the source's five: present
 both sides, prefer the more authoritative, prefer the newer, refuse where the topic is
-critical (and tell the host, who escalates), flag for review. A preference that cannot
+critical (an audit sink can escalate it), flag for review. A preference that cannot
 be decided, since a date or a rank is missing or equal, presents both.
 
 The number of sentences read, and of pairs that a model is asked about, is bounded. A
@@ -16,15 +16,14 @@ and refuses where a contradiction would.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
 from sdrag.effects.steps import Steps
-from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
-from sdrag.guardrails.judging import ask_model, ask_nli
+from sdrag.guardrails.judging import ask
 from sdrag.guardrails.notices import disagreement, notice
 from sdrag.guardrails.opposition import (
     SentenceFacts,
@@ -36,8 +35,7 @@ from sdrag.guardrails.screened import Screened, evidence, stamped
 from sdrag.guardrails.staleness import instant
 from sdrag.guardrails.statements import statements
 from sdrag.policy import ContradictionsSection
-from sdrag.privacy.audit import AuditEvent
-from sdrag.vocabulary import Confidential, Decision, Passage
+from sdrag.vocabulary import Decision, Passage
 
 RULE = "contradictions"
 _MOST_SENTENCES = 300
@@ -47,6 +45,8 @@ _WORTH_JUDGING = 0.35
 Metadata = Mapping[str, Any]
 """Of a passage, as the host stored it."""
 Places = tuple[int, int]
+SentencePair = tuple[Places, SentenceFacts, SentenceFacts]
+"""Two sentences, and the places of the texts they are from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Conflict:
     Args:
         left: The place of one.
         right: The place of the other, or of a claim of the answer.
-        reason: `figures`, `negation`, `antonym`, `name`, `model`, or `unchecked`.
+        reason: `figures`, `negation`, `antonym`, `model`, or `unchecked`.
     """
 
     left: int
@@ -129,36 +129,6 @@ def find_contradicted(
     pairs = list(product(range(len(passages)), range(len(claims))))
     texts = [passage.text for passage in passages]
     return (yield from _compare(texts, claims, pairs, section))
-
-
-def on_contradiction(
-    escalate: Callable[[Sequence[Decision]], None],
-) -> Callable[[AuditEvent], None]:
-    """
-    Return an audit sink that calls a function where a contradiction withheld an answer.
-
-    Pass it as `audit=[log_event, on_contradiction(escalate)]`.
-
-    Args:
-        escalate: Takes the decisions of the request, which hold ids and codes only.
-
-    Raises:
-        UsageError: It cannot be called.
-    """
-    if not callable(escalate):
-        raise UsageError(
-            f"`escalate` must be callable, got {type(escalate).__name__}.",
-            hint="It takes the decisions of a request.",
-        )
-
-    def sink(event: AuditEvent) -> None:
-        if any(
-            decision.rule == RULE and decision.action == "withheld"
-            for decision in event.decisions
-        ):
-            escalate(event.decisions)
-
-    return sink
 
 
 def _settle(
@@ -257,23 +227,6 @@ def _on_critical(metadata: Metadata, section: ContradictionsSection) -> bool:
     return any(item in section.critical_topics for item in topics)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _ReadText(Confidential):
-    """The sentences of a text that are read, and whether those are all."""
-
-    sentences: tuple[tuple[str, SentenceFacts], ...]
-    whole: bool
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _SentencePair(Confidential):
-    """Two sentences to compare, and the places of the texts they are from."""
-
-    places: Places
-    texts: tuple[str, str]
-    facts: tuple[SentenceFacts, SentenceFacts]
-
-
 def _compare(
     lefts: Sequence[str],
     rights: Sequence[str],
@@ -290,74 +243,70 @@ def _compare(
         section: The method and the threshold.
 
     Returns:
-        One conflict a pair at most. A pair that could not be judged is one, too.
+        One conflict a pair at most. A pair that shows none and could not be judged to
+        the end is one, too.
     """
+    reasons: dict[Places, str] = {}
     try:
         left_texts, right_texts = _read(lefts), _read(rights)
         compared = [
-            _SentencePair((left, right), (a, b), (facts, other))
-            for left, right in pairs
-            for a, facts in left_texts[left].sentences
-            for b, other in right_texts[right].sentences
+            (places, left, right)
+            for places in pairs
+            for left in left_texts[places[0]][0]
+            for right in right_texts[places[1]][0]
         ]
-        doubtful = [
-            (left, right)
-            for left, right in pairs
-            if not (left_texts[left].whole and right_texts[right].whole)
+        unread = [
+            places
+            for places in pairs
+            if not (left_texts[places[0]][1] and right_texts[places[1]][1])
         ]
         if section.method != "local":
-            return (yield from _judge(compared, doubtful, section))
-        conflicts: dict[Places, Conflict] = {}
-        for pair in compared:
-            if pair.places not in conflicts and (how := find_opposition(*pair.facts)):
-                conflicts[pair.places] = Conflict(*pair.places, how)
-        return _with_unchecked(conflicts, doubtful)
+            reasons, unjudged = yield from _judge(compared, section)
+            unread += unjudged
+        else:
+            for places, left, right in compared:
+                if places not in reasons and (how := find_opposition(left, right)):
+                    reasons[places] = how
     except Exception:  # noqa: BLE001 -- what could not be compared is unchecked
-        return tuple(Conflict(left, right, "unchecked") for left, right in pairs)
+        unread = list(pairs)
+    for places in unread:
+        reasons.setdefault(places, "unchecked")
+    return tuple(Conflict(*places, reason) for places, reason in reasons.items())
 
 
-def _read(texts: Sequence[str]) -> list[_ReadText]:
-    """Cut texts into sentences and read them, as many of each as the bound allows."""
+def _read(texts: Sequence[str]) -> list[tuple[list[SentenceFacts], bool]]:
+    """Read the sentences of texts, as the bound allows; say if those are all."""
     share = max(1, _MOST_SENTENCES // max(1, len(texts)))
-    read = []
-    for text in texts:
-        stated = statements(text)
-        facts = tuple((item, read_sentence(item)) for item in stated[:share])
-        read.append(_ReadText(facts, len(stated) <= share))
-    return read
+    stated = [statements(text) for text in texts]
+    return [
+        ([read_sentence(item) for item in items[:share]], len(items) <= share)
+        for items in stated
+    ]
 
 
 def _judge(
-    compared: Sequence[_SentencePair],
-    doubtful: Sequence[Places],
-    section: ContradictionsSection,
-) -> Steps[tuple[Conflict, ...]]:
-    """Ask a model about the pairs that are closest; the rest is about other things."""
-    closeness = [(share_subject(*pair.facts), pair) for pair in compared]
-    near = [item for item in closeness if item[0] >= _WORTH_JUDGING]
-    ranked = [pair for _, pair in sorted(near, key=lambda item: -item[0])]
-    chosen = ranked[:_MOST_JUDGED]
-    ask = ask_nli if section.method == "nli" else ask_model
-    values = yield from ask([pair.texts for pair in chosen], "contradiction")
-    conflicts: dict[Places, Conflict] = {}
-    unjudged = [pair.places for pair in ranked[_MOST_JUDGED:]]
-    for pair, value in zip(chosen, values, strict=True):
+    compared: Sequence[SentencePair], section: ContradictionsSection
+) -> Steps[tuple[dict[Places, str], list[Places]]]:
+    """
+    Ask a model about the pairs that are closest; the rest is about other things.
+
+    Returns:
+        The reason by pair of texts, and the pairs of which some was not judged.
+    """
+    near = [
+        (closeness, places, (left.text, right.text))
+        for places, left, right in compared
+        if (closeness := share_subject(left, right)) >= _WORTH_JUDGING
+    ]
+    near.sort(key=lambda item: -item[0])
+    chosen = near[:_MOST_JUDGED]
+    unjudged = [places for _, places, _ in near[_MOST_JUDGED:]]
+    texts = [pair for *_, pair in chosen]
+    values = yield from ask(texts, "contradiction", section.method)
+    reasons: dict[Places, str] = {}
+    for (_, places, _), value in zip(chosen, values, strict=True):
         if value is None:
-            unjudged.append(pair.places)
+            unjudged.append(places)
         elif value >= section.threshold:
-            conflicts[pair.places] = Conflict(*pair.places, "model")
-    return _with_unchecked(conflicts, [*unjudged, *doubtful])
-
-
-def _with_unchecked(
-    conflicts: Mapping[Places, Conflict], doubtful: Iterable[Places]
-) -> tuple[Conflict, ...]:
-    """Add the pairs that show no contradiction so far, and were not read to the end."""
-    return (
-        *conflicts.values(),
-        *(
-            Conflict(*places, "unchecked")
-            for places in dict.fromkeys(doubtful)
-            if places not in conflicts
-        ),
-    )
+            reasons[places] = "model"
+    return reasons, unjudged

@@ -44,17 +44,14 @@ _NO_NAMES = word_set(
     " december monday tuesday wednesday thursday friday saturday sunday"
     " c f celsius fahrenheit eur usd gbp chf"
 )
-_OF_PLACES = ("ians", "ian", "ans", "an", "ish", "ese", "ain", "ia", "i", "a", "y")
-_ROOT = 4
-_FREQUENT = 30_000
 _CLAUSE = 6
 """How many words a clause's end counts for."""
-_PRONOUNS = word_set("it he she they this these")
 
 
 def missing_facts(claim: TokenText, evidence: TokenText) -> frozenset[int]:
     """Return where in the claim the figures and names are that the evidence lacks."""
     known, words = read_quantities(evidence), {token.text for token in evidence}
+    stems = {token.base for token in evidence}
     figures = {
         figure.at
         for figure in read_quantities(claim)
@@ -64,7 +61,7 @@ def missing_facts(claim: TokenText, evidence: TokenText) -> frozenset[int]:
         at
         for first, to in find_names(claim)
         for at in range(first, to)
-        if claim[at].text not in _TITLES and not _has_name(claim[at].base, evidence)
+        if claim[at].text not in _TITLES and claim[at].base not in stems
     }
     return frozenset(figures | names)
 
@@ -82,7 +79,7 @@ def figures_differ(claim: TokenText, evidence: TokenText) -> bool:
         items = [
             _Item(other.at, other.to, any(equal(figure, other) for figure in figures))
             for other in known
-            if other.kind in kinds and any(_rivals(one, other) for one in figures)
+            if other.kind in kinds and any(_rivals(figure, other) for figure in figures)
         ]
         inside = {at for figure in figures for at in range(figure.at, figure.to)}
         words = [
@@ -193,11 +190,9 @@ def _is_name(tokens: TokenText, at: int) -> bool:
     if not token.first or not token.content or not token.text.isalpha():
         return False
     following = tokens[at + 1] if at + 1 < len(tokens) else None
-    rank = common_words().get(token.text)
     return (
         token.text in _TITLES
-        or rank is None
-        or rank > _FREQUENT
+        or token.text not in common_words()
         or (
             following is not None and following.name and following.text not in _NO_NAMES
         )
@@ -207,35 +202,7 @@ def _is_name(tokens: TokenText, at: int) -> bool:
 def _key(tokens: TokenText, at: int, to: int) -> frozenset[str]:
     """Return the words of a name, without titles."""
     words = (token for token in tokens[at:to] if token.text not in _TITLES)
-    return frozenset(_root(token.base) for token in words)
-
-
-def _has_name(word: str, evidence: TokenText) -> bool:
-    """Say whether a name's word, a relative of it, or its abbreviation is there."""
-    root = _root(word)
-    for token in evidence:
-        same_root = len(root) >= _ROOT and root == _root(token.base)
-        if token.base == word or same_root:
-            return True
-    return len(word) > 1 and word in _initials(evidence)
-
-
-def _root(word: str) -> str:
-    """Return *canad* for *Canadian* and *Canada*."""
-    for ending in _OF_PLACES:
-        if word.endswith(ending):
-            return word.removesuffix(ending)
-    return word
-
-
-def _initials(evidence: TokenText) -> set[str]:
-    """Return the first letters of each run of words that are written as names."""
-    initials: set[str] = set()
-    run = ""
-    for token in evidence:
-        run = run + token.text[0] if token.name or token.first else ""
-        initials |= {run[at:] for at in range(len(run))}
-    return initials
+    return frozenset(token.base for token in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,15 +266,11 @@ def _contexts(
     """Return the words that are nearest to each item, and those that it shares."""
     nearest: list[set[str]] = [set() for _ in items]
     shared: list[set[str]] = [set() for _ in items]
-    prefix: set[str] = set()
     for part in dict.fromkeys(token.hard for token in evidence):
         places = [at for at, token in enumerate(evidence) if token.hard == part]
         inside = [at for at, item in enumerate(items) if evidence[item.at].hard == part]
-        start = next((at for at in places if evidence[at].text.isalnum()), places[0])
-        if evidence[start].text not in _PRONOUNS:
-            prefix = set()
         first = min((items[at].at for at in inside), default=places[-1] + 1)
-        prefix |= {
+        prefix = {
             evidence[at].base for at in places if at < first and evidence[at].content
         }
         for at in places:

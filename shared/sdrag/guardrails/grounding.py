@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
-from sdrag.guardrails.judging import ask_model, ask_nli
+from sdrag.guardrails.judging import ask
 from sdrag.guardrails.statements import statements
 from sdrag.policy import GroundingSection
 from sdrag.vocabulary import Confidential, Passage
@@ -64,8 +64,7 @@ def supports(
         for claim in claims
         for passage in passages
     ]
-    ask = ask_nli if section.method == "nli" else ask_model
-    values = yield from ask(pairs, "entailment")
+    values = yield from ask(pairs, "entailment", section.method)
     width = len(passages)
     return [
         _best(claim, passages, values[at * width : (at + 1) * width], section)

@@ -12,9 +12,9 @@ in it is sensitive any more for this asker, so its label says so.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Literal
+from numbers import Real
+from typing import Any, Literal
 
 from sdrag.effects.prompts import Label, Labelled, Message, Prompt, constant, fill
 from sdrag.effects.replies import read_json
@@ -37,26 +37,29 @@ _SYSTEM = (
 _USER = "PREMISE:\n{premise}\n\nHYPOTHESIS:\n{hypothesis}"
 
 
-def ask_nli(
-    pairs: Sequence[tuple[str, str]], relation: Relation
+def ask(
+    pairs: Sequence[tuple[str, str]], relation: Relation, method: str
 ) -> Steps[list[float | None]]:
-    """Ask the NLI model for the probability of a relation, for each pair."""
+    """
+    Ask for the probability of a relation, for each pair of premise and hypothesis.
+
+    Args:
+        pairs: The texts.
+        relation: Which of the two questions is asked.
+        method: `nli` for the model that was passed, `llm` for the host's.
+    """
+    outcomes: Sequence[Outcome[Any]]
     try:
-        answers = yield from score(pairs, model=relation)
+        if method == "nli":
+            outcomes = yield from score(pairs, model=relation)
+        else:
+            outcomes = yield from complete(_prompt(pair, relation) for pair in pairs)
     except SdragError:
         return [None] * len(pairs)
-    return [_probability(answer) for answer in answers]
-
-
-def ask_model(
-    pairs: Sequence[tuple[str, str]], relation: Relation
-) -> Steps[list[float | None]]:
-    """Ask the host's language model for the same."""
-    try:
-        replies = yield from complete(_prompt(pair, relation) for pair in pairs)
-    except SdragError:
-        return [None] * len(pairs)
-    return [_read(reply) for reply in replies]
+    return [
+        None if isinstance(outcome, Failure) else _probability(outcome.value)
+        for outcome in outcomes
+    ]
 
 
 def _prompt(pair: tuple[str, str], relation: Relation) -> Prompt:
@@ -71,22 +74,15 @@ def _prompt(pair: tuple[str, str], relation: Relation) -> Prompt:
     )
 
 
-def _probability(answer: Outcome[float]) -> float | None:
-    if isinstance(answer, Failure):
+def _probability(answer: float | Labelled) -> float | None:
+    """Read a number, or the one JSON object of a reply; two of them are no answer."""
+    value: object = answer
+    if isinstance(answer, Labelled):
+        try:
+            (read,) = read_json(answer.text)
+        except ValueError:
+            return None
+        value = read.get("probability") if isinstance(read, dict) else None
+    if isinstance(value, bool) or not isinstance(value, Real):
         return None
-    value = answer.value
-    return float(value) if math.isfinite(value) and 0.0 <= value <= 1.0 else None
-
-
-def _read(reply: Outcome[Labelled]) -> float | None:
-    """Read the one JSON object of a reply; two of them are no answer."""
-    if isinstance(reply, Failure):
-        return None
-    try:
-        (value,) = read_json(reply.value.text)
-    except ValueError:
-        return None
-    probability = value.get("probability") if isinstance(value, dict) else None
-    if isinstance(probability, bool) or not isinstance(probability, (int, float)):
-        return None
-    return float(probability) if 0.0 <= probability <= 1.0 else None
+    return float(value) if 0.0 <= value <= 1.0 else None

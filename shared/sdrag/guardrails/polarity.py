@@ -5,8 +5,7 @@ Each clause of the claim is compared with the clause of the evidence that has mo
 its words. A denial on one side alone is a conflict, and so is an antonym. A denial and
 an antonym together agree: what is not open is closed.
 
-`antonyms.txt` holds the project's groups of words, with the irregular forms of their
-verbs, and `opposites.txt` WordNet's pairs.
+`antonyms.txt` holds the groups of words, with the irregular forms of their verbs.
 """
 
 from __future__ import annotations
@@ -33,19 +32,13 @@ _DENYING_VERBS = word_set(
     "fail refus declin forget forgot avoid omit neglect ceas stop prevent"
 )
 """Stems that deny the verb after `to`."""
-_LACKING = word_set("lack miss absent absenc")
-_COMPARED = word_set(
-    "more less fewer later earlier longer exceed exceeds only least most"
-)
+_COMPARED = word_set("more less fewer later earlier than only least most")
 """After a denial these make a bound or an emphasis."""
 _PRONOUNS = word_set("it he she they this these that which")
-_SPLITTING = word_set("but while although though whereas except")
 _COVERED = 0.4
 """The least share of a clause's words that makes another its counterpart."""
 _FRAGMENT = 2
 _INHERITED = 0.75
-_PREFIXES = ("un", "im", "il", "ir", "dis", "non", "non-")
-_LEAST = 3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,17 +68,7 @@ def is_denied(tokens: Sequence[Token]) -> bool:
 
 def are_opposite(left: str, right: str) -> bool:
     """Say whether two stems are antonyms."""
-    if right in _antonyms().get(left, ()):
-        return True
-    short, long = sorted((left, right), key=len)
-    return len(short) >= _LEAST and any(long == prefix + short for prefix in _PREFIXES)
-
-
-def are_alike(left: str, right: str) -> bool:
-    """Say whether two stems are on one side of a line of antonyms."""
-    return left == right or any(
-        {left, right} <= side for pair in _groups() for side in pair
-    )
+    return right in _antonyms().get(left, ())
 
 
 def _denies(piece: Sequence[Token], at: int) -> bool:
@@ -93,8 +76,6 @@ def _denies(piece: Sequence[Token], at: int) -> bool:
     following = piece[at + 1] if at + 1 < len(piece) else None
     if token.base in _DENYING_VERBS:
         return following is not None and following.text == "to"
-    if token.base in _LACKING:
-        return True
     if token.text not in _DENIALS and not token.text.endswith("n't"):
         return False
     return following is None or following.text not in _COMPARED
@@ -159,8 +140,7 @@ def _pieces(tokens: TokenText) -> list[list[Token]]:
     for piece in cut:
         is_fragment = _is_brief(piece) and not is_denied(piece)
         follows = bool(joined) and joined[-1][-1].hard == piece[0].hard
-        splits = follows and piece[0].text in _SPLITTING and is_denied(joined[-1])
-        if is_fragment and follows and not splits:
+        if is_fragment and follows:
             joined[-1].extend(piece)
         else:
             joined.append(piece)
@@ -181,27 +161,16 @@ def _is_brief(piece: Sequence[Token]) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _groups() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Read the project's groups: stems on either side of a bar."""
-    lines = (line.partition("|") for line in _lines("antonyms"))
-    return tuple((_bases(left), _bases(right)) for left, _, right in lines)
-
-
-@lru_cache(maxsize=1)
 def _antonyms() -> dict[str, frozenset[str]]:
-    pairs = (line.partition(" ") for line in _lines("opposites"))
+    """Read the opposites of each stem: what is on the other side of a line's bar."""
+    text = files(__package__).joinpath("antonyms.txt").read_text("utf-8")
     antonyms: dict[str, frozenset[str]] = {}
-    for left, right in [*_groups(), *((_bases(a), _bases(b)) for a, _, b in pairs)]:
+    for line in text.splitlines():
+        left, _, right = line.partition("|") if line[:1] != "#" else ("", "", "")
         for side, other in ((left, right), (right, left)):
-            for word in side:
-                antonyms[word] = antonyms.get(word, frozenset()) | (other - side)
+            stems, opposites = (
+                frozenset(map(stem, words.split())) for words in (side, other)
+            )
+            for word in stems:
+                antonyms[word] = antonyms.get(word, frozenset()) | (opposites - stems)
     return antonyms
-
-
-def _bases(words: str) -> frozenset[str]:
-    return frozenset(map(stem, words.split()))
-
-
-def _lines(table: str) -> list[str]:
-    text = files(__package__).joinpath(f"{table}.txt").read_text("utf-8")
-    return [line for line in text.splitlines() if not line.startswith("#")]

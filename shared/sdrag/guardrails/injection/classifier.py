@@ -127,40 +127,33 @@ def cut(text: str, readings: Sequence[View] = ()) -> Windows:
 
 
 def classify(
-    pieces: Windows, head: Head | None = None, embedder: Embedder = embed_texts
-) -> list[tuple[Span, float]]:
+    cuts: Sequence[Windows], head: Head | None = None, embedder: Embedder = embed_texts
+) -> list[list[tuple[Span, float]]]:
     """
-    Return each window with the probability that it is an injection.
+    Return each window of each text with the probability that it is an injection.
 
     Args:
-        pieces: The windows; none is judged without enough others around it.
+        cuts: The windows by text; none is judged without enough others around it.
         head: The shipped one, if None.
         embedder: The packaged MiniLM, or a memory of it.
 
     Raises:
         MissingExtraError: The extra `local` is not installed.
     """
-    return classify_all([pieces], head, embedder)[0]
-
-
-def classify_all(
-    cuts: Sequence[Windows], head: Head | None = None, embedder: Embedder = embed_texts
-) -> list[list[tuple[Span, float]]]:
-    """Classify the windows of several texts, embedded together; as `classify`."""
-    judged = [pieces.texts if has_context(pieces.texts) else () for pieces in cuts]
-    texts = [text for window_texts in judged for text in window_texts]
+    judged = [
+        pieces if has_context(pieces.texts) else Windows((), ()) for pieces in cuts
+    ]
+    texts = [text for pieces in judged for text in pieces.texts]
     if not texts:
         return [[] for _ in cuts]
     vectors, trained, start = embedder(texts), head or shipped(), 0
     classified: list[list[tuple[Span, float]]] = []
-    for pieces, window_texts in zip(cuts, judged, strict=True):
-        pairs: list[tuple[Span, float]] = []
-        if window_texts:
-            rows = features(window_texts, vectors[start : start + len(window_texts)])
-            chances = map(float, trained.probabilities(rows))
-            pairs = list(zip(pieces.spans, chances, strict=True))
-        classified.append(pairs)
-        start += len(window_texts)
+    for pieces in judged:
+        end = start + len(pieces.texts)
+        rows = features(pieces.texts, vectors[start:end])
+        chances = map(float, trained.probabilities(rows))
+        classified.append(list(zip(pieces.spans, chances, strict=True)))
+        start = end
     return classified
 
 

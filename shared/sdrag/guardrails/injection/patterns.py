@@ -78,27 +78,9 @@ def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]
             such are named `order`.
     """
     for name, patterns in find_possible(text, ciphered=ciphered).items():
-        for match in _first_of(patterns, text):
-            yield name, match.start(), match.end()
-
-
-def _first_of(
-    patterns: Sequence[re.Pattern[str]], text: str
-) -> Iterator[re.Match[str]]:
-    """Yield what `finditer` yields for "first|second|...": matches that are apart."""
-    upcoming = [
-        (pattern, match) for pattern in patterns if (match := pattern.search(text))
-    ]
-    while upcoming:
-        first = min((match for _, match in upcoming), key=re.Match.start)
-        yield first
-        again = [
-            (pattern, match)
-            if match.start() >= first.end()
-            else (pattern, pattern.search(text, first.end()))
-            for pattern, match in upcoming
-        ]
-        upcoming = [(pattern, match) for pattern, match in again if match]
+        for pattern in patterns:
+            for match in pattern.finditer(text):
+                yield name, match.start(), match.end()
 
 
 def find_possible(text: str, *, ciphered: bool) -> dict[str, list[re.Pattern[str]]]:

@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, score, try_each
@@ -28,7 +29,7 @@ from sdrag.guardrails.injection.disguises import View, is_hidden, views
 from sdrag.policy import InjectionSection
 from sdrag.text.folding import fold
 from sdrag.text.values import TooLarge, Walk
-from sdrag.vocabulary import Confidential, Passage, Span
+from sdrag.vocabulary import Passage, Span
 
 if TYPE_CHECKING:
     from sdrag.guardrails.injection.classifier import Windows
@@ -41,8 +42,6 @@ _EDGE = 200
 _NEIGHBOURS = 20
 _ENDS = (*".!?\"'\u201d\u2019)\u3002\uff01\uff1f", "```")
 """After these no sentence goes on."""
-_AT_ONCE = 20_000
-"""The windows of so many characters are embedded together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +91,8 @@ class Scan:
         )
 
 
-Classify = Callable[["Windows"], Sequence[tuple[Span, float]]]
-"""Gives windows and the probability of each that it is an injection."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading(Confidential):
-    """What the patterns found in a text, and its windows where the head is asked."""
-
-    scan: Scan
-    windows: Windows | None = None
+Classify = Callable[[Sequence["Windows"]], Sequence[Sequence[tuple[Span, float]]]]
+"""Gives the windows of each text with the probability that they are an injection."""
 
 
 def scan_text(
@@ -118,14 +109,8 @@ def scan_text(
     Raises:
         MissingExtraError: The head is asked for and the extra `local` is missing.
     """
-    reading = _read(text, section)
-    if reading.windows is None:
-        return reading.scan
-    if classify is None:
-        from sdrag.guardrails.injection import classifier  # noqa: PLC0415 -- numpy
-
-        classify = classifier.classify
-    return reading.scan.plus(*_suspect(classify(reading.windows), section))
+    (scan,) = _scan_texts([text], section, classify)
+    return replied(scan)
 
 
 def scan_passages(
@@ -142,45 +127,91 @@ def scan_passages(
     Args:
         passages: At ingest or at retrieval.
         section: The policy's.
-        classifier: Ask the classifier that was passed too.
+        classifier: Ask the classifier that was passed too, about each text as a whole.
         metadata_keys: Of the metadata that is read; all of it if None.
         together: They stand in one prompt, so an order may begin in one and go on in
             another.
     """
+    scans = _scan_texts([passage.text for passage in passages], section)
+    by_patterns = section.model_copy(update={"local_classifier": False})
 
-    def read(index: int) -> _Reading:
-        passage = passages[index]
-        reading = _read(passage.text, section)
-        across = _across(index, passages) if together else ()
-        scan = replace(
-            reading.scan.plus(*across),
-            metadata=_in_metadata(passage, metadata_keys, section),
-            frame=_in_string(passage.frame, section),
+    def read_rest(index: int) -> Scan:
+        passage, scan = passages[index], replied(scans[index])
+        across = _find_across(index, passages) if together else ()
+        return replace(
+            scan.plus(*across),
+            metadata=_scan_metadata(passage, metadata_keys, by_patterns),
+            frame=_scan_string(passage.frame, by_patterns),
         )
-        return replace(reading, scan=scan)
 
-    readings = try_each(read, range(len(passages)))
-    scans = _ask_head(readings, [len(passage.text) for passage in passages], section)
-    if classifier:
-        return (yield from _ask_classifier(passages, scans, section))
+    read = try_each(read_rest, range(len(passages)))
+    if not classifier:
+        return read
+    try:
+        answers = yield from score(((item.text, "") for item in passages), model=RULE)
+    except SdragError as error:
+        return [Failure(error.sealed())] * len(passages)
+
+    def add_answer(index: int) -> Scan:
+        scan, chance = replied(read[index]), replied(answers[index])
+        if not math.isfinite(chance):
+            raise HostError("The classifier gave no number.")
+        text = passages[index].text
+        if chance < section.threshold or not text:
+            return scan
+        return scan.plus(_whole(text, "classifier", min(1.0, chance)), whole=True)
+
+    return try_each(add_answer, range(len(passages)))
+
+
+def _scan_texts(
+    texts: Sequence[str], section: InjectionSection, classify: Classify | None = None
+) -> list[Outcome[Scan]]:
+    """Scan texts by the patterns, and by the head, which reads all windows at once."""
+    readings = try_each(partial(_read, section=section), texts)
+    scans: list[Outcome[Scan]] = [
+        item if isinstance(item, Failure) else Reply(item.value[0]) for item in readings
+    ]
+    windows = {
+        at: item.value[1]
+        for at, item in enumerate(readings)
+        if isinstance(item, Reply) and item.value[1] is not None
+    }
+    if not windows:
+        return scans
+    if classify is None:
+        from sdrag.guardrails.injection import classifier  # noqa: PLC0415 -- numpy
+
+        classify = classifier.classify
+    (judged,) = try_each(classify, [[*windows.values()]])
+    for number, at in enumerate(windows):
+        if isinstance(judged, Failure):
+            scans[at] = judged
+            continue
+        suspicions = [
+            Suspicion(span, "out-of-place", chance)
+            for span, chance in judged.value[number]
+            if chance >= section.threshold
+        ]
+        scans[at] = Reply(replied(scans[at]).plus(*suspicions))
     return scans
 
 
-def _read(text: str, section: InjectionSection) -> _Reading:
+def _read(text: str, section: InjectionSection) -> tuple[Scan, Windows | None]:
     """Read a text by the patterns, and cut it for the head where that is asked."""
     if not text:
-        return _Reading(Scan())
+        return Scan(), None
     oversized = len(text) > section.max_characters
     if oversized or _is_padding(text):
         reason = "oversized" if oversized else "padding"
-        return _Reading(Scan().plus(_everything(text, reason), whole=True))
+        return Scan((_whole(text, reason),), whole=True), None
     readings = tuple(views(text, section.decode_depth))
     scan = Scan(tuple(_find_patterns(text, readings)))
     if not section.local_classifier:
-        return _Reading(scan)
+        return scan, None
     from sdrag.guardrails.injection.classifier import cut  # noqa: PLC0415 -- numpy
 
-    return _Reading(scan, cut(text, readings))
+    return scan, cut(text, readings)
 
 
 def _is_padding(text: str) -> bool:
@@ -193,7 +224,7 @@ def _is_padding(text: str) -> bool:
     return len(zlib.compress(raw, 1)) < _LEAST_INFORMATION * len(raw)
 
 
-def _everything(text: str, reason: str, score: float = 1.0) -> Suspicion:
+def _whole(text: str, reason: str, score: float = 1.0) -> Suspicion:
     return Suspicion(Span(0, len(text)), reason, score)
 
 
@@ -210,7 +241,7 @@ def _find_patterns(text: str, readings: Sequence[View]) -> Iterator[Suspicion]:
                 yield Suspicion(span, name)
 
 
-def _across(index: int, passages: Sequence[Passage]) -> Iterator[Suspicion]:
+def _find_across(index: int, passages: Sequence[Passage]) -> Iterator[Suspicion]:
     """
     Yield orders that begin at the open end of a passage and go on in another.
 
@@ -234,12 +265,12 @@ def _across(index: int, passages: Sequence[Passage]) -> Iterator[Suspicion]:
                 yield Suspicion(begun, f"across:{name}")
 
 
-def _in_metadata(
+def _scan_metadata(
     passage: Passage, keys: Sequence[str] | None, section: InjectionSection
 ) -> dict[str, str]:
     """Return the keys of the metadata whose values give orders, and by what pattern."""
     reasons = (
-        (key, _in_string(string, section))
+        (key, _scan_string(string, section))
         for key, value in passage.metadata.items()
         if keys is None or key in keys
         for string in _strings(value)
@@ -247,10 +278,9 @@ def _in_metadata(
     return {key: reason for key, reason in reasons if reason}
 
 
-def _in_string(string: str, section: InjectionSection) -> str:
+def _scan_string(string: str, section: InjectionSection) -> str:
     """Return the pattern by which a string gives orders; empty for none."""
-    patterns_alone = section.model_copy(update={"local_classifier": False})
-    suspicions = _read(string, patterns_alone).scan.suspicions
+    suspicions = _read(string, section)[0].suspicions
     return suspicions[0].reason if suspicions else ""
 
 
@@ -265,95 +295,3 @@ def _strings(value: Any) -> list[str]:
     with suppress(TooLarge):
         Walk(read, read, (list, tuple, set, frozenset)).copy(value)
     return strings
-
-
-def _ask_head(
-    readings: Sequence[Outcome[_Reading]],
-    lengths: Sequence[int],
-    section: InjectionSection,
-) -> list[Outcome[Scan]]:
-    """Add what the head suspects; the windows of several texts are embedded at once."""
-    scans: list[Outcome[Scan]] = [
-        item if isinstance(item, Failure) else Reply(item.value.scan)
-        for item in readings
-    ]
-    batches = list(_batches(readings, lengths))
-    judged = try_each(
-        lambda batch: _classify([replied(readings[at]) for at in batch], section),
-        batches,
-    )
-    for batch, outcome in zip(batches, judged, strict=True):
-        for number, at in enumerate(batch):
-            if isinstance(outcome, Failure):
-                scans[at] = outcome
-            else:
-                scans[at] = Reply(outcome.value[number])
-    return scans
-
-
-def _batches(
-    readings: Sequence[Outcome[_Reading]], lengths: Sequence[int]
-) -> Iterator[list[int]]:
-    """Yield the places of texts whose windows are embedded together."""
-    batch: list[int] = []
-    size = 0
-    for at, (reading, length) in enumerate(zip(readings, lengths, strict=True)):
-        if isinstance(reading, Failure) or reading.value.windows is None:
-            continue
-        if batch and size + length > _AT_ONCE:
-            yield batch
-            batch, size = [], 0
-        batch.append(at)
-        size += length
-    if batch:
-        yield batch
-
-
-def _classify(readings: Sequence[_Reading], section: InjectionSection) -> list[Scan]:
-    from sdrag.guardrails.injection.classifier import classify_all  # noqa: PLC0415 -- numpy
-
-    cuts = [reading.windows for reading in readings if reading.windows is not None]
-    return [
-        reading.scan.plus(*_suspect(windows, section))
-        for reading, windows in zip(readings, classify_all(cuts), strict=True)
-    ]
-
-
-def _suspect(
-    windows: Sequence[tuple[Span, float]], section: InjectionSection
-) -> Iterator[Suspicion]:
-    for span, chance in windows:
-        if chance >= section.threshold:
-            yield Suspicion(span, "out-of-place", chance)
-
-
-def _ask_classifier(
-    passages: Sequence[Passage],
-    scans: Sequence[Outcome[Scan]],
-    section: InjectionSection,
-) -> Steps[list[Outcome[Scan]]]:
-    """Ask the classifier that was passed about each passage as a whole."""
-    pairs = ((passage.text, "") for passage in passages)
-    try:
-        answers = yield from score(pairs, model=RULE)
-    except SdragError as error:
-        return [Failure(error.sealed())] * len(passages)
-    return [
-        _with_answer(passage.text, scan, answer, section)
-        for passage, scan, answer in zip(passages, scans, answers, strict=True)
-    ]
-
-
-def _with_answer(
-    text: str, scan: Outcome[Scan], answer: Outcome[float], section: InjectionSection
-) -> Outcome[Scan]:
-    if isinstance(scan, Failure):
-        return scan
-    if isinstance(answer, Failure):
-        return answer
-    if not math.isfinite(answer.value):
-        return Failure(HostError("The classifier gave no number."))
-    if answer.value < section.threshold or not text:
-        return scan
-    chance = min(1.0, answer.value)
-    return Reply(scan.value.plus(_everything(text, "classifier", chance), whole=True))
