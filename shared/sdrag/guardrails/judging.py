@@ -85,4 +85,5 @@ def _probability(answer: float | Labelled) -> float | None:
         value = read.get("probability") if isinstance(read, dict) else None
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
-    return float(value) if 0.0 <= value <= 1.0 else None
+    probability = float(value)
+    return probability if 0.0 <= probability <= 1.0 else None

@@ -27,14 +27,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdrag.embeddings import embed_tokens
-from sdrag.guardrails.agreement import Evidence, compare
-from sdrag.guardrails.quantities import read_numerals
+from sdrag.guardrails.agreement import compare
+from sdrag.guardrails.quantities import Value, read_numerals
 from sdrag.guardrails.words import (
+    TokenText,
     content_words,
     is_among,
     is_function_word,
+    read_sentences,
     read_tokens,
 )
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import SCORE_DIGITS
 
 if TYPE_CHECKING:
@@ -89,14 +92,16 @@ def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support
     weights = [_weigh(claim, sets) for claim in claims]
     near = [_nearest(weighed, sets) if weighed else [] for weighed in weights]
     spoken, known = _embed(claims, evidence, near)
-    read = Evidence(evidence)
+    read = read_sentences(evidence)
+    numerals = frozenset().union(*map(read_numerals, read))
     return [
         _score(
             claim,
             weighed,
             sets,
-            read,
             _closeness(spoken[claim], [known[at] for at in places]),
+            read,
+            numerals,
         )
         if weighed and evidence
         else Support(0.0, ())
@@ -108,18 +113,20 @@ def _score(
     claim: str,
     weights: Weights,
     sets: Sequence[frozenset[str]],
-    evidence: Evidence,
     closeness: Row,
+    evidence: Sequence[TokenText],
+    numerals: frozenset[Value],
 ) -> Support:
+    tokens = read_tokens(span.of(claim) for span in sentences(claim))
     value = max(
         _coverage(weights, frozenset().union(*sets[max(0, at - 1) : at + 2]))
         for at in range(len(sets))
     )
     value += 3.0 * closeness.mean() + 0.05 * np.log(closeness).sum()
-    value += _figures(claim, evidence) + 0.2 * _names(claim, sets)
+    value += _figures(tokens, numerals) + 0.2 * _names(claim, sets)
     score = 1.0 / (1.0 + math.exp(-_SLOPE * (float(value) - _MIDDLE)))
     cited = _cited(weights, sets)
-    agreement = compare(claim, cited, evidence)
+    agreement = compare(tokens, cited, evidence)
     if agreement.missing:
         score *= _MISSING
     elif agreement.conflicts:
@@ -154,12 +161,12 @@ def _coverage(weights: Weights, words: frozenset[str]) -> float:
     return sum(weight for word, weight in weights.items() if is_among(word, words))
 
 
-def _figures(claim: str, evidence: Evidence) -> float:
+def _figures(claim: TokenText, numerals: frozenset[Value]) -> float:
     """Reward figures that are in the evidence, punish those that are not."""
-    stated = read_numerals(read_tokens([claim]))
+    stated = read_numerals(claim)
     if not stated:
         return 0.5
-    known = stated & evidence.numerals
+    known = stated & numerals
     return 0.5 * len(known) / len(stated) - 0.2 * len(stated - known)
 
 

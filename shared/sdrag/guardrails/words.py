@@ -8,8 +8,8 @@ is coarse, and enough to tell what stands near what.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from sdrag.text.dates import CARDINALS
 from sdrag.text.folding import fold_text
@@ -97,17 +97,23 @@ TokenText = tuple[Token, ...]
 """The words of a text, in order."""
 
 
-def read_tokens(texts: Sequence[str]) -> TokenText:
+def read_tokens(texts: Iterable[str]) -> TokenText:
+    """Read the sentences of a text, or of several that are read together."""
+    return tuple(token for tokens in read_sentences(texts) for token in tokens)
+
+
+def read_sentences(texts: Iterable[str]) -> list[TokenText]:
     """
-    Read the sentences of a text, or of several that are read together.
+    Read sentences one by one; clauses and sentences stay apart where they are joined.
 
     Nothing is kept of what was read: the words may be confidential.
     """
-    tokens: list[Token] = []
+    read: list[TokenText] = []
     clause = hard = 0
     for text in texts:
         clause += 1
         hard += 1
+        tokens: list[Token] = []
         for index, match in enumerate(_TOKEN.finditer(text)):
             written = match.group()
             folded = _without_possessive(fold_text(written))
@@ -124,21 +130,8 @@ def read_tokens(texts: Sequence[str]) -> TokenText:
                     first=index == 0,
                 )
             )
-    return tuple(tokens)
-
-
-def join_tokens(texts: Sequence[TokenText]) -> TokenText:
-    """Join texts that were read one by one; clauses and sentences stay apart."""
-    joined: list[Token] = []
-    clause = hard = 0
-    for tokens in texts:
-        joined += [
-            replace(token, clause=clause + token.clause, hard=hard + token.hard)
-            for token in tokens
-        ]
-        if tokens:
-            clause, hard = joined[-1].clause, joined[-1].hard
-    return tuple(joined)
+        read.append(tuple(tokens))
+    return read
 
 
 def _without_possessive(word: str) -> str:
