@@ -232,19 +232,6 @@ def test_a_passage_is_cut_into_words_once(monkeypatch):
     assert sum(text.startswith("the passage") for text in cut_into) <= 2
 
 
-def test_links_beyond_the_most_are_not_looked_up():
-    """They count as made up: doubt is no origin."""
-    most = monitoring._MOST_LOOKED_UP
-    links = [f"https://a{number}.com" for number in range(most + 50)]
-    answer = " ".join(links)
-
-    found = monitoring.find_indicators(
-        answer, "?", [answer], MonitoringSection(look_for=["links"])
-    )
-
-    assert [item.origin for item in found] == ["passage"] * most + ["unknown"] * 50
-
-
 def test_a_window_without_spaces_ends():
     """In scripts without spaces, no window swallows what follows."""
     text = "\u6f22\u5b57\u6587\u3002" * 500

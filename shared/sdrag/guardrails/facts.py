@@ -9,13 +9,13 @@ words that belong to another alone has taken the wrong one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sdrag.detectors.local.tables import common_words
-from sdrag.guardrails.quantities import Quantity, read_periods, read_quantities
+from sdrag.guardrails.quantities import DATES, Quantity, read_periods, read_quantities
 from sdrag.guardrails.words import TokenText, is_among, is_function_word, word_set
 
-_KINDS = ({"number"}, {"day", "month", "year", "weekday"}, {"time"}, {"ordinal"})
+_KINDS = ({"number"}, DATES, {"time"})
 _NUMBER_WORDS = {
     2.0: word_set("both pair couple twin either neither twice"),
     0.5: word_set("half"),
@@ -81,13 +81,8 @@ def figures_differ(claim: TokenText, evidence: TokenText) -> bool:
             for other in known
             if other.kind in kinds and any(_rivals(figure, other) for figure in figures)
         ]
-        inside = {at for figure in figures for at in range(figure.at, figure.to)}
-        words = [
-            token.base
-            for at, token in enumerate(claim)
-            if token.content and at not in inside and token.text.isalpha()
-        ]
-        if _is_misplaced(words, evidence, items, _FIGURE_SHARE):
+        places = [(figure.at, figure.to) for figure in figures]
+        if _is_misplaced(claim, places, evidence, items, _FIGURE_SHARE):
             return True
     return False
 
@@ -107,21 +102,11 @@ def names_differ(claim: TokenText, evidence: TokenText) -> bool:
     names = list(find_names(claim))
     keys = [_key(claim, *place) for place in names]
     items = [
-        _Item(
-            first,
-            to,
-            wanted=any(key <= other or other <= key for key in keys),
-        )
-        for first, to in find_names(evidence)
-        if (other := _key(evidence, first, to))
+        _Item(*place, wanted=any(key <= other or other <= key for key in keys))
+        for place in find_names(evidence)
+        if (other := _key(evidence, *place))
     ]
-    inside = {at for first, to in names for at in range(first, to)}
-    words = [
-        token.base
-        for at, token in enumerate(claim)
-        if token.content and at not in inside
-    ]
-    return _is_misplaced(words, evidence, items, _NAME_SHARE)
+    return _is_misplaced(claim, names, evidence, items, _NAME_SHARE)
 
 
 def find_names(tokens: TokenText) -> Iterator[tuple[int, int]]:
@@ -154,8 +139,6 @@ def _has_figure(
 ) -> bool:
     if any(equal(figure, other) for other in known):
         return True
-    if figure.kind == "ordinal":
-        return not any(other.kind == "ordinal" for other in known)
     counts = figure.kind == "number" and not figure.measured
     if not counts or not isinstance(figure.value, float):
         return False
@@ -205,16 +188,8 @@ def _key(tokens: TokenText, at: int, to: int) -> frozenset[str]:
     return frozenset(token.base for token in words)
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """
-    A number, a date or a name in the evidence.
-
-    Args:
-        at: The token at which it begins.
-        to: The token before which it ends.
-        wanted: The claim names it.
-    """
+class _Item(NamedTuple):
+    """A figure or a name in the evidence: its tokens, and if the claim names it."""
 
     at: int
     to: int
@@ -222,13 +197,18 @@ class _Item:
 
 
 def _is_misplaced(
-    claim: Iterable[str], evidence: TokenText, items: Sequence[_Item], share: float
+    claim: TokenText,
+    places: Sequence[tuple[int, int]],
+    evidence: TokenText,
+    items: Sequence[_Item],
+    share: float,
 ) -> bool:
     """
     Say whether a claim's words belong to another item than the one it names.
 
     Args:
-        claim: Stems of the claim's words, without the items themselves.
+        claim: Its words.
+        places: Where in the claim its own items are.
         evidence: Where the items are.
         items: Of one kind.
         share: The least share of the claim's words that decides.
@@ -238,19 +218,24 @@ def _is_misplaced(
         return False
     nearest, shared = _contexts(evidence, items)
     known = {token.base for token in evidence if token.content}
-    words = [word for word in dict.fromkeys(claim) if is_among(word, known)]
+    inside = {at for first, to in places for at in range(first, to)}
+    words = {
+        token.base
+        for at, token in enumerate(claim)
+        if token.content and at not in inside and is_among(token.base, known)
+    }
     kept = set().union(*(nearest[index] | shared[index] for index in wanted))
     for index, item in enumerate(items):
         if item.wanted:
             continue
-        theirs = nearest[index] | shared[index]
         pull = sum(
             is_among(word, nearest[index]) and not is_among(word, kept)
             for word in words
         )
+        others = nearest[index] | shared[index]
         hold = max(
             sum(
-                is_among(word, nearest[at] - shared[at]) and not is_among(word, theirs)
+                is_among(word, nearest[at] - shared[at]) and not is_among(word, others)
                 for word in words
             )
             for at in wanted
@@ -267,21 +252,22 @@ def _contexts(
     nearest: list[set[str]] = [set() for _ in items]
     shared: list[set[str]] = [set() for _ in items]
     for part in dict.fromkeys(token.hard for token in evidence):
-        places = [at for at, token in enumerate(evidence) if token.hard == part]
+        places = [
+            at
+            for at, token in enumerate(evidence)
+            if token.hard == part and token.content
+        ]
         inside = [at for at, item in enumerate(items) if evidence[item.at].hard == part]
-        first = min((items[at].at for at in inside), default=places[-1] + 1)
-        prefix = {
-            evidence[at].base for at in places if at < first and evidence[at].content
-        }
-        for at in places:
-            in_item = any(item.at <= at < item.to for item in items)
-            if inside and evidence[at].content and not in_item:
-                near = [
-                    (_distance(evidence, items[index], at), index) for index in inside
-                ]
-                nearest[min(near)[1]].add(evidence[at].base)
+        first = min((items[index].at for index in inside), default=0)
+        before = {evidence[at].base for at in places if at < first}
         for index in inside:
-            shared[index] |= prefix
+            shared[index] |= before
+        for at in places:
+            if inside and not any(item.at <= at < item.to for item in items):
+                _, near = min(
+                    (_distance(evidence, items[index], at), index) for index in inside
+                )
+                nearest[near].add(evidence[at].base)
     return nearest, shared
 
 

@@ -11,15 +11,16 @@ base64 and one with letters of another script are links.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.policy import MonitoringSection
 from sdrag.text.decoding import decode
-from sdrag.text.folding import Folded, fold, fold_text
+from sdrag.text.folding import fold, fold_text
 from sdrag.text.mapped import MappedText
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, splice
@@ -45,15 +46,11 @@ _CALLS = re.compile(
     r"|log ?in|enter your|send (?:us|me|your|money|payment)|pay|buy|order now|transfer"
     r"|contact|reply with|scan the|donate|vote for|wire|act now|open the link)\b"
 )
-_PATTERNS: dict[Kind, re.Pattern[str]] = {
-    "links": _LINKS,
-    "emails": _EMAILS,
-    "calls": _CALLS,
-}
+_PATTERNS: dict[Kind, re.Pattern[str]] = {"links": _LINKS, "emails": _EMAILS}
+_PUNCTUATION = ".,;:!?"
 _WORD = re.compile(r"\w+")
-_TRIPLE = 3
-_MOST_LOOKED_UP = 1000
-"""Of an answer with more different links, the others count as unknown."""
+_RUN = 3
+"""Words that in a row show a sentence to be a passage's."""
 _HOST = re.compile(
     r"(?:(?:https?:)?//)?(?:[^/?#@\s]{0,200}@)?(?P<name>[\w.-]{1,253})(?::\d{1,5})?(?:[/?#]|\Z)"
 )
@@ -93,30 +90,24 @@ def find_indicators(
     """
     asked = fold_text(question)
     given = [reading for passage in passages for reading in _read(passage)]
-    decoded = decode(answer)
-    indicators: list[Indicator] = []
+    indicators: set[Indicator] = set()
     for kind in section.look_for:
         if kind == "calls":
-            plain = _find_calls(MappedText.of(answer), asked, given)
-            hidden = _find_calls(decoded, asked, given)
+            find = partial(_find_calls, asked=asked, given=given)
         else:
-            plain = _find_links(kind, fold(answer), asked, given, section)
-            hidden = _find_links(kind, fold(decoded), asked, given, section)
-        indicators += _with_hidden(list(plain), hidden)
+            find = partial(
+                _find_links,
+                kind=kind,
+                asked=_links(kind, [asked]),
+                given=_links(kind, given),
+                section=section,
+            )
+        plain = [*find(MappedText.of(answer))]
+        seen = SpanUnion(item.span for item in plain)
+        hidden = find(decode(answer))
+        indicators.update(plain)
+        indicators.update(item for item in hidden if not seen.overlaps(item.span))
     return tuple(sorted(indicators, key=lambda item: item.span))
-
-
-def _with_hidden(
-    plain: list[Indicator], hidden: Iterable[Indicator]
-) -> list[Indicator]:
-    """Add what only the decoded answer shows."""
-    seen = SpanUnion(item.span for item in plain)
-    added, reached = list(plain), 0
-    for item in sorted(hidden, key=lambda other: other.span):
-        if not seen.overlaps(item.span) and item.span.start >= reached:
-            added.append(item)
-            reached = item.span.end
-    return added
 
 
 def _read(passage: str) -> Iterator[str]:
@@ -127,25 +118,28 @@ def _read(passage: str) -> Iterator[str]:
         yield fold_text(decoded.text)
 
 
+def _links(kind: Kind, texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(
+        match.group().rstrip(_PUNCTUATION)
+        for text in texts
+        for match in _PATTERNS[kind].finditer(text)
+    )
+
+
 def _find_links(
+    answer: MappedText,
     kind: Kind,
-    answer: Folded,
-    asked: str,
-    given: Sequence[str],
+    asked: Container[str],
+    given: Container[str],
     section: MonitoringSection,
 ) -> Iterator[Indicator]:
     """Yield links or addresses of no question and no allowed domain."""
-    looked_up: dict[str, bool] = {}
-    for match in _PATTERNS[kind].finditer(answer.text):
-        link = match.group().rstrip(".,;:!?")
-        many = len(looked_up) >= _MOST_LOOKED_UP and link not in looked_up
-        if (not many and link in asked) or _is_allowed(link, section):
-            continue
-        if link not in looked_up and not many:
-            looked_up[link] = any(link in passage for passage in given)
-        known = looked_up.get(link, False)
-        span = answer.span(match.start(), match.start() + len(link))
-        yield Indicator(span, kind, "passage" if known else "unknown")
+    folded = fold(answer)
+    for match in _PATTERNS[kind].finditer(folded.text):
+        link = match.group().rstrip(_PUNCTUATION)
+        if link not in asked and not _is_allowed(link, section):
+            span = folded.span(match.start(), match.start() + len(link))
+            yield Indicator(span, kind, "passage" if link in given else "unknown")
 
 
 def _find_calls(
@@ -158,7 +152,7 @@ def _find_calls(
         call = _CALLS.search(sentence)
         if call is None or call.group() in asked:
             continue
-        length = min(_TRIPLE, len(_WORD.findall(sentence)))
+        length = min(_RUN, len(_WORD.findall(sentence)))
         if length not in known:
             known[length] = [frozenset(_runs(passage, length)) for passage in given]
         runs = _runs(sentence, length)

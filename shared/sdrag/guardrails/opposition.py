@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sdrag.guardrails.polarity import are_opposite, is_denied, polarity_differs
-from sdrag.guardrails.quantities import Quantity, read_quantities
+from sdrag.guardrails.quantities import DATES, Quantity, read_quantities
 from sdrag.guardrails.words import TokenText, read_tokens
 from sdrag.vocabulary import Confidential
 
 _SAME_SUBJECT = 0.6
-_DATES = frozenset({"day", "month", "year", "weekday"})
 _PREFIX = 5
 """Letters by which relatives of a word are known."""
 
@@ -48,7 +47,7 @@ class SentenceFacts(Confidential):
 def read_sentence(sentence: str) -> SentenceFacts:
     """Read a sentence."""
     tokens = read_tokens([sentence])
-    quantities = [item for item in read_quantities(tokens) if item.kind != "ordinal"]
+    quantities = read_quantities(tokens)
     counted = {
         at
         for item in quantities
@@ -62,8 +61,8 @@ def read_sentence(sentence: str) -> SentenceFacts:
             for at, token in enumerate(tokens)
             if token.content and at not in counted
         ),
-        tuple(item for item in quantities if item.kind in _DATES),
-        tuple(item for item in quantities if item.kind not in _DATES),
+        tuple(item for item in quantities if item.kind in DATES),
+        tuple(item for item in quantities if item.kind not in DATES),
         tokens,
     )
 

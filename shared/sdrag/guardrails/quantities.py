@@ -55,8 +55,6 @@ _WEEKDAYS = {
     for day in "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905 -- a list to read
     for name in (day, f"{day}s")
 }
-_ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth"
-_ORDINALS = {word: at for at, word in enumerate(_ORDINAL_WORDS.split(), start=1)}
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)")
 _PERIODS = {
     "hourly": "hour",
@@ -72,6 +70,8 @@ _PERIODS = {
 }
 _TIMES = frozenset(_PERIODS.values())
 _PER = word_set("per each every a an")
+DATES = frozenset({"day", "month", "year", "weekday"})
+"""Kinds of quantities: a day of a month, a month, a year, a day of the week."""
 _BOUNDS = (
     ("least", "at least|no fewer than|not fewer than|no less than|not less than"),
     ("least", "not below|a minimum of|minimum|or more"),
@@ -99,8 +99,7 @@ class Quantity(Confidential):
     A number, a part of a date, or a time.
 
     Args:
-        kind: `number`, `ordinal`, `day` (of a month), `month`, `year`, `weekday`,
-            `time`.
+        kind: `number`, `time`, or one of `DATES`.
         value: Comparable: the number, or the month and the day.
         at: The token at which it begins.
         to: The token before which it ends.
@@ -201,14 +200,9 @@ def _day(tokens: TokenText, at: int) -> int:
 
 def _number(tokens: TokenText, at: int) -> list[Quantity]:
     """Read a number and what it counts."""
-    word = tokens[at].text
-    if word in _ORDINALS and word != "second":
-        return [Quantity("ordinal", float(_ORDINALS[word]), at, at + 1)]
     value, to = _value(tokens, at)
     if value is None:
         return []
-    if _ORDINAL.fullmatch(_word(tokens, to)):
-        return [Quantity("ordinal", value, at, to + 1)]
     if scale := _short_scale(tokens, at, to):
         value, to = value * scale, to + 1
     unit, measured, end = _unit(tokens, at, to)
