@@ -16,6 +16,6 @@ PASSAGES = (HARBOUR, FERRY)
 ENTAILED = "The harbour was built in 1871."
 
 
-def guarded(ask, answer, policy, passages=PASSAGES, data=None, **handlers):
-    draft = Draft("When was it built?", answer, tuple(passages), data)
+def guarded(ask, answer, policy, passages=PASSAGES, **handlers):
+    draft = Draft("When was it built?", answer, tuple(passages))
     return ask(guard(draft, Policy.read(policy), now=NOW), **handlers)

@@ -13,14 +13,14 @@ from langchain_sdrag import AnswerGuard
 from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError, PolicyError
-from sdrag.guardrails.answer import MOST_CHARACTERS, guard
-from sdrag.guardrails.answer_work import DECLINED, draft_of
+from sdrag.guardrails.answer import MOST_CHARACTERS
+from sdrag.guardrails.answer_work import DECLINED
 from sdrag.guardrails.claims import claims
 from sdrag.guardrails.support import Support
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
-from .answers import ENTAILED, HARBOUR, NOW, PASSAGES, guarded
+from .answers import ENTAILED, HARBOUR, guarded
 
 LATER = Passage("later", "The harbour was built in 1902 by the town of Lorne.")
 MAIL = Passage("mail", "Write to me@evil.example for it.")
@@ -74,7 +74,19 @@ def test_claims_are_apart_and_in_order(answer):
     assert all(span.end <= len(answer) for span in spans)
 
 
-MALFORMED = ["", "   ", None, 7, ["x"], "\x00", "\ud800", "x" * (MOST_CHARACTERS + 1)]
+MALFORMED = [
+    "",
+    "   ",
+    None,
+    7,
+    ["x"],
+    {"answer": "x"},
+    "---",
+    "[1][2]",
+    "\x00",
+    "\ud800",
+    "x" * (MOST_CHARACTERS + 1),
+]
 
 
 @pytest.mark.parametrize("answer", MALFORMED)
@@ -83,43 +95,6 @@ def test_what_is_no_answer_is_declined(ask, answer):
     held = guarded(ask, answer, {"grounding": {}})
 
     assert (held.text, held.status) == (DECLINED, "declined")
-
-
-EVERYTHING = {
-    "grounding": {"method": "nli"},
-    "contradictions": {},
-    "citations": {"format": "structured"},
-    "monitoring": {},
-}
-
-
-@pytest.mark.parametrize(
-    ("answer", "status"),
-    [
-        ('{"answer": "It was built in 1871.", "citations": [', "annotated"),
-        ('{"answer": "It was built in 1871."}', "annotated"),
-        ('{"answer": "It was built in 1871.", "citations": "harbour"}', "annotated"),
-        ('{"answer": "It was built in 1871.", "citations": [7]}', "annotated"),
-        ('{"answer": "It was built in 1871.", "citations": []}', "annotated"),
-        ('{"answer": 1871, "citations": []}', "declined"),
-        ('{"answer": null, "citations": []}', "declined"),
-        ('{"citations": []}', "declined"),
-        ('{"answer": "[1][2]", "citations": []}', "declined"),
-        ('["It was built in 1871."]', "declined"),
-        ("I do not know.", "annotated"),
-        ("[]", "declined"),
-        ("---", "declined"),
-        ("{" * 2000, "declined"),
-    ],
-)
-def test_a_malformed_answer_is_never_passed_as_checked(ask, answer, status):
-    """Even if every judge says yes to everything."""
-    policy = Policy.read(EVERYTHING)
-    draft = draft_of("When was it built?", answer, PASSAGES, policy)
-
-    held = ask(guard(draft, policy, now=NOW), score=lambda _effect, _pair: 0.99)
-
-    assert held.status == status
 
 
 NLI = {"grounding": {"method": "nli"}}
@@ -237,7 +212,7 @@ COMBINED = {
     "citations": [
         None,
         *({"require": [*subset]} for subset in SUBSETS),
-        *({"format": form, "require": [*CHECKS]} for form in ("id", "structured")),
+        {"format": "id", "require": [*CHECKS]},
         {"require": [*CHECKS], "action": "decline"},
     ],
 }
@@ -286,20 +261,17 @@ def test_whatever_a_policy_requires_is_checked(ask, form, monkeypatch):
 
 def in_the_core(ask, policy, sentence, source, passages):
     """Return what the core finds in an answer, and its status."""
-    answer, data = cited(policy, sentence, source, passages)
-    held = guarded(ask, answer, policy, passages, data)
+    held = guarded(ask, cited(policy, sentence, source, passages), policy, passages)
     reasons = [f"{one.rule}:{one.reason}" for one in held.decisions]
     return reasons, held.status
 
 
 def in_langchain(_ask, policy, sentence, source, passages):
     """Return what an adapter reports of an answer, and its status."""
-    answer, data = cited(policy, sentence, source, passages)
+    answer = cited(policy, sentence, source, passages)
     wrapper = AnswerGuard(policy=policy, return_report=True)
     context = [Document(one.text, id=one.id) for one in passages]
-    structured = policy.get("citations", {}).get("format") == "structured"
-    given = {"answer": answer, "citations": data} if structured else answer
-    asked = {"question": "When?", "context": context, "answer": given}
+    asked = {"question": "When?", "context": context, "answer": answer}
     report = wrapper.invoke(asked)
     return report["reasons"], report["status"]
 
@@ -307,13 +279,11 @@ def in_langchain(_ask, policy, sentence, source, passages):
 def cited(policy, sentence, source, passages):
     """Cite a source for a sentence, in the format of a policy."""
     if source is None:
-        return f"{sentence}.", []
+        return f"{sentence}."
     form = policy.get("citations", {}).get("format", "number")
-    if form == "structured":
-        return f"{sentence}.", [{"quote": sentence, "source": source}]
     ids = [passage.id for passage in passages]
     number = ids.index(source) + 1 if source in ids else 9
-    return f"{sentence} [{source if form == 'id' else number}].", None
+    return f"{sentence} [{source if form == 'id' else number}]."
 
 
 @pytest.mark.parametrize(

@@ -84,10 +84,9 @@ def cited(form):
 
 
 @every_way
-@pytest.mark.parametrize("form", ["id", "structured"])
-def test_marks_show_the_ids_that_are_to_be_cited(sources, form):
+def test_marks_show_the_ids_that_are_to_be_cited(sources):
     """After the number, in both marks of each source."""
-    found = MARK.findall(sources(IDS, cited(form)))
+    found = MARK.findall(sources(IDS, cited("id")))
 
     assert found == [
         (kind, str(number), identity)
@@ -132,8 +131,7 @@ def test_a_document_without_an_id_has_none_in_its_marks():
 
 
 @pytest.mark.parametrize("package", [langchain_sdrag, llamaindex_sdrag])
-@pytest.mark.parametrize("form", ["id", "structured"])
-def test_the_prompt_says_where_the_ids_are(package, form):
-    made = partial(package.separated_prompt, policy=cited(form))
+def test_the_prompt_says_where_the_ids_are(package):
+    made = partial(package.separated_prompt, policy=cited("id"))
 
     assert "stands after its number" in str(made())

@@ -1,15 +1,12 @@
 """
 What the guards after generation take, share and return.
 
-An answer comes as text or, with structured citations, as a mapping or a JSON text of
-`answer` and `citations`. Anything else is passed on unchanged, so that the guard
-declines it.
+An answer that is no text is passed on unchanged, so that the guard declines it.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
 
 DECLINED = "This question cannot be answered reliably from the available sources."
 SUBJECT = "answer"
-_MOST_JSON = 200_000
 
 Status = Literal["checked", "annotated", "declined"]
 
@@ -40,13 +36,11 @@ class Draft(Confidential):
         question: What was asked.
         answer: What the model said.
         passages: What the host's prompt received, in its order.
-        citations: The citations, where they came as data.
     """
 
     question: str
     answer: str
     passages: tuple[Passage, ...]
-    citations: Any = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,27 +71,10 @@ class Guarded(Confidential):
 def draft_of(
     question: str, answer: Any, passages: Sequence[Passage], policy: Policy
 ) -> Draft:
-    """Read an answer in the form that the policy's citations ask for."""
-    text, citations = answer, None
-    if policy.citations and policy.citations.format == "structured":
-        parsed = _mapping(answer)
-        if parsed is not None:
-            text, citations = parsed.get("answer"), parsed.get("citations")
+    """Pair an answer with its passages, whose evidence the policy may have renamed."""
     key = policy.metadata.evidence
     read = tuple(import_evidence(passage, key) for passage in passages)
-    return Draft(question, text, read, citations)
-
-
-def _mapping(answer: Any) -> Mapping[str, Any] | None:
-    if isinstance(answer, Mapping):
-        return answer
-    if not isinstance(answer, str) or len(answer) > _MOST_JSON:
-        return None
-    try:
-        parsed = json.loads(answer)
-    except (ValueError, RecursionError):
-        return None
-    return parsed if isinstance(parsed, dict) else None
+    return Draft(question, answer, read)
 
 
 def report_of(guarded: Guarded) -> dict[str, Any]:

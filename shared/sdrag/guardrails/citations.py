@@ -4,15 +4,15 @@ Citations: an answer says where it has each claim from, and says it rightly.
 The source's four checks. Presence: every claim has a citation. Validity: what is cited
 was retrieved. Accuracy: the cited passage supports the claim. Completeness: a passage
 that contradicts the claim is cited too, or one that supports it where none is. Marks
-are `[1]`, by the passage's place, `[doc-id]`, or data next to the answer.
+are `[1]`, by the passage's place, or `[doc-id]`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
@@ -20,7 +20,6 @@ from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.contradictions import find_contradicted
 from sdrag.guardrails.grounding import supports
 from sdrag.policy import CitationsSection, ContradictionsSection, GroundingSection
-from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
 
 RULE = "citations"
@@ -35,10 +34,6 @@ _INSTRUCTIONS = {
     "id": "After each factual statement, cite the ids of the sources that support it in"
     " square brackets, such as [source-id]. The id of a source stands after its number"
     " in its first line: [[BEGIN SOURCE number source-id code]].",
-    "structured": 'Answer with a JSON object: {"answer": "...", "citations": [{"quote":'
-    ' "the statement of your answer, word for word", "source": "the id of the source'
-    ' that supports it"}]}. The id of a source stands after its number in its first'
-    " line: [[BEGIN SOURCE number id code]].",
 }
 _RULES = (
     " Cite only sources you were given. Where sources disagree, cite both. If no source"
@@ -76,12 +71,9 @@ def instruction(section: CitationsSection) -> str:
 
 def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | None]:
     """Mark the claims whose citations are missing or wrong, or decline."""
-    if section.format == "structured" and work.draft.citations is None:
-        work.note(RULE, "malformed", "flagged")
     if not work.claims:
         return None
-    passages, data = work.draft.passages, work.draft.citations
-    cited = cited_places(work.claims, passages, section, data)
+    cited = cited_places(work.claims, work.draft.passages, section)
     work.faults = yield from _find_faults(work, cited, section)
     work.cited = frozenset(
         place for places in cited for place in places if place is not None
@@ -96,27 +88,10 @@ def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | No
 
 
 def cited_places(
-    claims: Sequence[Claim],
-    passages: Sequence[Passage],
-    section: CitationsSection,
-    data: Any,
+    claims: Sequence[Claim], passages: Sequence[Passage], section: CitationsSection
 ) -> Cited:
-    """
-    Return the places of the passages each claim cites; None for what is invented.
-
-    Args:
-        claims: Of the answer.
-        passages: What it was made from, in the order of their numbers.
-        section: The format.
-        data: The citations, where their format is `structured`.
-    """
-    if section.format == "structured":
-        quoted = _quoted_sources(data, claims)
-        if quoted is None:
-            return [[None] for _ in claims]
-        names = quoted
-    else:
-        names = [_split(claim.marks) for claim in claims]
+    """Return the places of the passages that each claim cites."""
+    names = [_split(claim.marks) for claim in claims]
     if section.format == "number":
         count = len(passages)
         return [
@@ -125,41 +100,6 @@ def cited_places(
         ]
     places = {passage.id: index for index, passage in enumerate(passages)}
     return [[places.get(_labelled(name)) for name in item] for item in names]
-
-
-def _quoted_sources(data: object, claims: Sequence[Claim]) -> list[list[str]] | None:
-    """
-    Sort citations that came as data by the claim whose words they quote.
-
-    Args:
-        data: A list of mappings of `quote` and `source`.
-        claims: Of the answer.
-
-    Returns:
-        The sources cited for each claim, or None where the data is malformed.
-    """
-    if not isinstance(data, Sequence) or isinstance(data, str):
-        return None
-    cited: list[list[str]] = [[] for _ in claims]
-    texts = [fold_text(claim.text).rstrip(".") for claim in claims]
-    for entry in data:
-        if not isinstance(entry, Mapping):
-            return None
-        quote, source = entry.get("quote"), entry.get("source")
-        if not isinstance(quote, str) or not isinstance(source, (str, int)):
-            return None
-        words = fold_text(quote).rstrip(".")
-        for index, text in enumerate(texts):
-            if _quotes(words, text):
-                cited[index].append(str(source))
-    return cited
-
-
-def _quotes(words: str, text: str) -> bool:
-    """Say whether words hold a claim, or most of it; a scrap of it quotes nothing."""
-    return bool(text) and (
-        text in words or (words in text and 2 * len(words) >= len(text))
-    )
 
 
 def _split(marks: Sequence[str]) -> list[str]:

@@ -200,9 +200,8 @@ class ContradictionsSection(GuardSection):
 class CitationsSection(GuardSection):
     """Whether an answer says where it has each claim from, and says it rightly."""
 
-    format: Literal["number", "id", "structured"] = "number"
-    """`[1]` by the passage's place, `[doc-id]` by its id, or citations handed over as
-    data next to the answer."""
+    format: Literal["number", "id"] = "number"
+    """`[1]` by the passage's place, or `[doc-id]` by its id."""
     require: tuple[Literal["presence", "validity", "accuracy", "completeness"], ...] = (
         Field(default=("presence", "validity", "accuracy"), min_length=1)
     )
