@@ -23,14 +23,31 @@ _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Eq:
-    """The value under `key` is `value`."""
+class _Test:
+    """A key, and the value that it is compared with."""
 
     key: str
     value: Scalar
 
     def __post_init__(self) -> None:
         _check(self.key, self.value)
+
+
+class Eq(_Test):
+    """The value under `key` is `value`."""
+
+
+class Contains(_Test):
+    """The value under `key` is a list that holds `value`."""
+
+
+class Lte(_Test):
+    """The number under `key` is `value` or less."""
+
+    def __post_init__(self) -> None:
+        _check(self.key, self.value)
+        if isinstance(self.value, (bool, str)):
+            raise UsageError(f"`Lte` needs a number, got {type(self.value).__name__}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,57 +58,31 @@ class In:
     values: tuple[Scalar, ...]
 
     def __post_init__(self) -> None:
-        if not self.values:
-            raise UsageError("`In` needs at least one value.")
+        _check_any(self.values)
         for value in self.values:
             _check(self.key, value)
 
 
 @dataclass(frozen=True, slots=True)
-class Contains:
-    """The value under `key` is a list that holds `value`."""
+class _Parts:
+    """Conditions that are taken together."""
 
-    key: str
-    value: Scalar
-
-    def __post_init__(self) -> None:
-        _check(self.key, self.value)
-
-
-@dataclass(frozen=True, slots=True)
-class Lte:
-    """The number under `key` is `value` or less."""
-
-    key: str
-    value: int | float
+    parts: tuple[Condition, ...]
 
     def __post_init__(self) -> None:
-        _check(self.key, self.value)
-        if isinstance(self.value, bool):
-            raise UsageError("`Lte` needs a number, got bool.")
+        _check_any(self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(_Parts):
     """Every part holds."""
 
-    parts: tuple[Condition, ...]
 
-    def __post_init__(self) -> None:
-        _check_parts(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(_Parts):
     """At least one part holds."""
-
-    parts: tuple[Condition, ...]
-
-    def __post_init__(self) -> None:
-        _check_parts(self.parts)
 
 
 Condition = Eq | In | Contains | Lte | And | Or
+_CHROMA = {Eq: "$eq", Contains: "$contains", Lte: "$lte"}
 
 
 def unlisted(condition: Condition) -> Condition | None:
@@ -117,29 +108,21 @@ def unlisted(condition: Condition) -> Condition | None:
 def as_chroma(condition: Condition) -> dict[str, Any]:
     """Translate a condition into Chroma's `where`."""
     match condition:
-        case Eq(key, value):
-            return {key: {"$eq": value}}
+        case Eq(key, value) | Contains(key, value) | Lte(key, value):
+            return {key: {_CHROMA[type(condition)]: value}}
         case In(key, values):
             return {key: {"$in": list(values)}}
-        case Contains(key, value):
-            return {key: {"$contains": value}}
-        case Lte(key, value):
-            return {key: {"$lte": value}}
+        case And((part,)) | Or((part,)):  # Chroma refuses a compound of one part
+            return as_chroma(part)
         case And(parts):
-            return _compound("$and", parts)
+            return {"$and": list(map(as_chroma, parts))}
         case Or(parts):
-            return _compound("$or", parts)
+            return {"$or": list(map(as_chroma, parts))}
 
 
 def both(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> dict[str, Any]:
     """AND a translated condition with the `where` that the host gave."""
     return {"$and": [dict(theirs), dict(ours)]} if theirs else dict(ours)
-
-
-def _compound(operator: str, parts: tuple[Condition, ...]) -> dict[str, Any]:
-    """Chroma refuses a compound of one part."""
-    inner = [as_chroma(part) for part in parts]
-    return inner[0] if len(inner) == 1 else {operator: inner}
 
 
 def _check(key: object, value: object) -> None:
@@ -156,6 +139,6 @@ def _check(key: object, value: object) -> None:
         )
 
 
-def _check_parts(parts: tuple[Condition, ...]) -> None:
+def _check_any(parts: tuple[object, ...]) -> None:
     if not parts:
-        raise UsageError("`And` and `Or` need at least one part.")
+        raise UsageError("`In`, `And` and `Or` need at least one value or part.")

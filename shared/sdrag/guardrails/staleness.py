@@ -16,19 +16,18 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
-from itertools import pairwise
 from typing import Any
 
 from sdrag.effects.steps import Steps
+from sdrag.guardrails.relevance import looks_similar
 from sdrag.guardrails.screened import Retrieval, Screened, evidence
 from sdrag.policy import StalenessSection
 from sdrag.vocabulary import Action, Decision, Passage
 
 RULE = "staleness"
-_NUMBERS = re.compile(r"v?(\d{1,9}(?:[._]\d{1,9}){0,5})\Z", re.IGNORECASE)
+_NUMBERS = re.compile(r"v?(\d{1,18}(?:[._]\d{1,18}){0,5})\Z", re.IGNORECASE)
 _DAY_ONLY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _DAY_SECONDS = 86_400.0
-_Order = tuple[str, tuple[float, ...]]
 
 
 def at_retrieval(
@@ -131,32 +130,23 @@ def _older(versions: list[tuple[int, Any]]) -> dict[int, str]:
     """Compare the versions of one document; what cannot be compared is doubt."""
     if all(version == versions[0][1] for _, version in versions):
         return {}
-    orders = [(index, _order(version)) for index, version in versions]
-    kinds = {order[0] if order else None for _, order in orders}
-    if len(kinds) > 1 or None in kinds:
-        return {index: "unreadable-version" for index, _ in versions}
-    newest = max(order for _, order in orders if order)
-    return {index: "superseded" for index, order in orders if order != newest}
+    orders = {index: _order(version) for index, version in versions}
+    if None in orders.values() or len(set(map(type, orders.values()))) > 1:
+        return dict.fromkeys(orders, "unreadable-version")
+    newest = max(order for order in orders.values() if order)
+    return {index: "superseded" for index, order in orders.items() if order != newest}
 
 
-def _order(version: Any) -> _Order | None:
-    """Read a version as something that has an order, or None."""
+def _order(version: Any) -> tuple[int, ...] | datetime | None:
+    """Read a version as numbers or a date; 2 and 2.0 are the same."""
     if isinstance(version, bool):
         return None
-    if isinstance(version, (int, float)):
-        return "number", _stripped((float(version),))
-    if isinstance(version, str) and (match := _NUMBERS.match(version.strip())):
-        parts = re.split(r"[._]", match.group(1))
-        return "number", _stripped(tuple(float(part) for part in parts))
-    day = instant(version)
-    return ("date", (day.timestamp(),)) if day else None
-
-
-def _stripped(parts: tuple[float, ...]) -> tuple[float, ...]:
-    """Make 2 and 2.0 the same version."""
-    while len(parts) > 1 and parts[-1] == 0:
-        parts = parts[:-1]
-    return parts
+    if isinstance(version, (int, float, str)):
+        match = _NUMBERS.match(str(version).strip())
+        if match:
+            numbers = re.sub(r"(?:[._]0+)+\Z", "", match[1])
+            return tuple(map(int, re.split("[._]", numbers)))
+    return instant(version)
 
 
 def by_recency(
@@ -166,38 +156,28 @@ def by_recency(
     Order passages by score and age.
 
     Args:
-        passages: Best first. Their scores count where they run from 0 to 1 and fall;
-            those that rise are distances, and the place counts in their stead.
+        passages: Best first. Their scores count where they can only be similarities;
+            else the place counts in their stead.
         section: Gives the half-life; without one, the order stays.
         now: With its time zone.
     """
     if section.recency_half_life_days is None or not passages:
         return tuple(passages)
+    half_life = section.recency_half_life_days
     dates = [instant(passage.metadata.get(section.updated_key)) for passage in passages]
-    ages = [
-        None if day is None else max(0.0, (now - day).total_seconds() / _DAY_SECONDS)
-        for day in dates
-    ]
-    oldest = max((age for age in ages if age is not None), default=0.0)
-    half_life, merits = section.recency_half_life_days, _merits(passages)
+    oldest = min((day for day in dates if day), default=now)
+    scores = [passage.score for passage in passages]
+    are_similarities = (
+        looks_similar(scores) and min(filter(None, scores), default=0) >= 0
+    )
 
     def weight(place: int) -> float:
-        age = ages[place]
-        elapsed = oldest if age is None else age
-        return merits[place] * math.pow(0.5, elapsed / half_life)
+        score = scores[place] if are_similarities else 1.0 / (1 + place)
+        age = max(0.0, (now - (dates[place] or oldest)).total_seconds())
+        return max(0.0, score or 0.0) * math.pow(0.5, age / _DAY_SECONDS / half_life)
 
     order = sorted(range(len(passages)), key=weight, reverse=True)
     return tuple(passages[index] for index in order)
-
-
-def _merits(passages: Sequence[Passage]) -> list[float]:
-    """Return the scores, or what places are worth where they are no similarities."""
-    scores = [passage.score for passage in passages]
-    known = [score for score in scores if score is not None and 0.0 <= score <= 1.0]
-    falls = all(left >= right for left, right in pairwise(known))
-    if falls and len(known) == len(scores):
-        return known
-    return [1.0 / (1 + place) for place in range(len(passages))]
 
 
 def instant(value: Any) -> datetime | None:
