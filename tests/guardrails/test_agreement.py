@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.guardrails.agreement import Agreement, Evidence, compare
+from sdrag.guardrails.agreement import Agreement, compare
 from sdrag.guardrails.quantities import read_quantities
 from sdrag.guardrails.statements import statements
 from sdrag.guardrails.support import support, support_each
-from sdrag.guardrails.words import read_tokens
-from sdrag.policy import CitationsSection, GroundingSection
+from sdrag.guardrails.words import read_sentences, read_tokens
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
 
@@ -116,38 +114,30 @@ STRUCTURED = {
 
 
 def compared(claim, source):
-    texts = [span.of(source) for span in sentences(source)]
-    return compare(claim, tuple(range(len(texts))), Evidence(texts))
+    evidence = read_sentences(span.of(source) for span in sentences(source))
+    return compare(read_tokens([claim]), range(len(evidence)), evidence)
 
 
-@pytest.mark.parametrize(("source", "false", "true"), TURNED)
-def test_what_was_turned_around_disagrees(source, false, true):
+def test_an_answer_that_was_turned_around_is_not_checked(ask):
     """A number, date, unit, name, denial or quantifier is another."""
-    assert compared(false, source) != Agreement(0)
-    assert compared(true, source) == Agreement(0)
+    for source, false, true in TURNED:
+        passages = [Passage("source", source)]
+        for text, status in ((false, "annotated"), (source, "checked")):
+            held = guarded(ask, text, {"grounding": {}}, passages)
+            assert held.status == status, text
+        assert compared(true, source) == Agreement(0), true
 
 
-@pytest.mark.parametrize(("source", "false", "true"), TURNED)
-def test_an_answer_that_was_turned_around_is_not_checked(ask, source, false, true):
-    """`grounding: {}` is enough, however similar the words are."""
-    passages = [Passage("source", source)]
-
-    held = [guarded(ask, text, {"grounding": {}}, passages) for text in (false, source)]
-
-    assert [one.status for one in held] == ["annotated", "checked"]
-    assert held[0].text.endswith("[unsupported]")
-
-
-@pytest.mark.parametrize("source", STRUCTURED)
-def test_a_figure_belongs_to_its_label_item_row_and_column(source):
+def test_a_figure_belongs_to_its_label_item_row_and_column():
     """In any order of words and any notation; the figure of another item is wrong."""
-    lines = [line.strip() for line in STRUCTURED[source].split("\n")[1:]]
-    scored = support_each([line[2:] for line in lines], statements(source))
+    for source, claims in STRUCTURED.items():
+        lines = [line.strip() for line in claims.split("\n")[1:]]
+        scored = support_each([line[2:] for line in lines], statements(source))
 
-    assert [
-        f"{'-+'[one.score >= 0.5]} {line[2:]}"
-        for line, one in zip(lines, scored, strict=True)
-    ] == lines
+        assert [
+            f"{'-+'[item.score >= 0.5]} {line[2:]}"
+            for line, item in zip(lines, scored, strict=True)
+        ] == lines
 
 
 def test_plain_text_is_stated_by_its_sentences():
@@ -171,50 +161,35 @@ def test_a_claim_that_disagrees_scores_below_a_half():
     assert missing < denied < 0.5 < support(evidence[0], evidence).score
 
 
-def test_a_citation_of_what_says_something_else_is_inaccurate(ask):
-    """Accuracy is judged by the same rules."""
-    passages = [Passage("fees", "The fee is 20 pounds for a boat.")]
-    policy = {"citations": {"require": ["accuracy"]}}
-
-    wrong = guarded(ask, "The fee is 200 pounds for a boat [1].", policy, passages)
-    right = guarded(ask, "The fee is 20 pounds for a boat [1].", policy, passages)
-
-    assert [fault.fault for fault in wrong.faults] == ["accuracy"]
-    assert right.faults == ()
-    assert CitationsSection().threshold == GroundingSection().threshold
-
-
 def test_a_figure_is_looked_for_next_to_the_sentence():
     """A date line belongs to what follows it."""
     source = ["3 May 2024", "The council met.", "The council approved the plans."]
 
-    found = compare("The council approved the plans in 2024.", (2,), Evidence(source))
+    claim = read_tokens(["The council approved the plans in 2024."])
 
-    assert found == Agreement(0)
+    assert compare(claim, (2,), read_sentences(source)) == Agreement(0)
 
 
-@pytest.mark.parametrize(
-    ("written", "kind", "value", "unit"),
-    [
-        ("2.4 million euros", "number", 2_400_000.0, "euro"),
-        ("\u20ac75", "number", 75.0, "euro"),
-        ("twenty-one days", "number", 21.0, "day"),
-        ("4,500 square metres", "number", 4500.0, "square metre"),
-        ("180 \u00b0C", "number", 180.0, "celsius"),
-        ("3 May", "day", (5, 3), ""),
-        ("May 3rd", "day", (5, 3), ""),
-        ("18:05", "time", "18:05", ""),
-        ("Tuesday", "weekday", "tue", ""),
-        ("1911", "year", 1911.0, ""),
-        ("the 4th", "ordinal", 4.0, ""),
-    ],
-)
-def test_a_quantity_is_read_in_its_notations(written, kind, value, unit):
+QUANTITIES = [
+    ("2.4 million euros", "number", 2_400_000.0, "euro"),
+    ("$1.2m", "number", 1_200_000.0, "dollar"),
+    ("twenty-one days", "number", 21.0, "day"),
+    ("4,500 square metres", "number", 4500.0, "square metre"),
+    ("180 \u00b0C", "number", 180.0, "celsius"),
+    ("3 May", "day", (5, 3), ""),
+    ("May 3rd", "day", (5, 3), ""),
+    ("18:05", "time", "18:05", ""),
+    ("Tuesday", "weekday", "tue", ""),
+    ("1911", "year", 1911.0, ""),
+]
+
+
+def test_a_quantity_is_read_in_its_notations():
     """With its unit, from words and numerals."""
-    (found,) = read_quantities(read_tokens([f"It was {written}."]))
+    for written, *expected in QUANTITIES:
+        (read,) = read_quantities(read_tokens([f"It was {written}."]))
 
-    assert (found.kind, found.value) == (kind, value)
-    assert found.unit.replace("er", "re") == unit.replace("er", "re")
+        assert [read.kind, read.value, read.unit] == expected
 
 
 WORDS = st.sampled_from(
@@ -257,7 +232,6 @@ def test_any_text_is_compared(claim, source):
 
 def test_nothing_of_a_text_is_shown():
     """What holds a text has no content in its repr."""
-    evidence = Evidence(["Alice Grant took 20 mg."])
-    tokens = evidence.sentence(0)
+    tokens = read_tokens(["Alice Grant took 20 mg."])
 
-    assert "Grant" not in f"{evidence!r}{tokens[0]!r}{read_quantities(tokens)!r}"
+    assert "Alice" not in f"{tokens!r}{read_quantities(tokens)!r}"
