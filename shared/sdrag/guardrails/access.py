@@ -20,11 +20,11 @@ can be pushed into the store, since no store can be asked for "missing or equal"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sdrag.effects.steps import Reply, Steps, search
+from sdrag.effects.steps import Failure, Outcome, Steps, search
 from sdrag.effects.steps import authorize as ask_host
 from sdrag.errors import SdragError
 from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
@@ -88,41 +88,43 @@ def check(
     """
     if section is not None and refusal(principal, section):
         return dropped(passages, RULE, "no-principal")
-    kept: list[Passage] = []
-    decisions: list[Decision] = []
-    for passage in passages:
-        reason = _objection(passage, principal, section) if section else ""
-        if reason:
-            decisions.append(Decision(passage.id, "dropped", RULE, reason))
-        else:
-            kept.append(passage)
+    reasons = [_objection(passage, principal, section) for passage in passages]
+    admitted = _split(passages, reasons)
     if not authorize:
-        return Screened(tuple(kept), tuple(decisions))
-    asked = yield from _authorized(kept, principal or _NOBODY)
-    return Screened(asked.passages, (*decisions, *asked.decisions))
-
-
-def _authorized(passages: Sequence[Passage], principal: Principal) -> Steps[Screened]:
-    """Keep what the host's authorizer says yes to; anything else is a no."""
+        return admitted
     try:
-        answers = yield from ask_host(passages, principal)
+        answers = yield from ask_host(admitted.passages, principal or _NOBODY)
     except SdragError:
-        return dropped(passages, RULE, "authorizer-failed")
-    kept: list[Passage] = []
-    decisions: list[Decision] = []
-    for passage, answer in zip(passages, answers, strict=True):
-        if isinstance(answer, Reply) and answer.value is True:
-            kept.append(passage)
-            continue
-        reason = "unauthorized" if isinstance(answer, Reply) else "authorizer-failed"
-        decisions.append(Decision(passage.id, "dropped", RULE, reason))
-    return Screened(tuple(kept), tuple(decisions))
+        return admitted.then(dropped(admitted.passages, RULE, "authorizer-failed"))
+    return admitted.then(_split(admitted.passages, map(_refused, answers)))
+
+
+def _refused(answer: Outcome[Any]) -> str:
+    """Return why the authorizer's answer is a no; anything but True is one."""
+    if isinstance(answer, Failure):
+        return "authorizer-failed"
+    return "" if answer.value is True else "unauthorized"
+
+
+def _split(passages: Sequence[Passage], reasons: Iterable[str]) -> Screened:
+    """Keep the passages without a reason, and drop the others for theirs."""
+    pairs = list(zip(passages, reasons, strict=True))
+    return Screened(
+        tuple(passage for passage, reason in pairs if not reason),
+        tuple(
+            Decision(passage.id, "dropped", RULE, reason)
+            for passage, reason in pairs
+            if reason
+        ),
+    )
 
 
 def _objection(
-    passage: Passage, principal: Principal | None, section: AccessSection
+    passage: Passage, principal: Principal | None, section: AccessSection | None
 ) -> str:
     """Return why the tags of a passage do not admit the principal, or nothing."""
+    if section is None:
+        return ""
     tags = {
         name: passage.metadata[key]
         for name, key in (
@@ -228,7 +230,9 @@ def fetch(
     limit = enough = None if wanted is None else wanted * candidates
     while True:
         results = yield from search(query, filters=filters, limit=limit)
-        fresh = _unseen(results, seen)
+        new = {(item.id, item.text): item for item in results}
+        fresh = [item for key, item in new.items() if key not in seen]
+        seen |= new.keys()
         checked = yield from screen(fresh)
         kept += checked.passages
         decisions += checked.decisions
@@ -240,14 +244,3 @@ def fetch(
                 decisions.append(Decision("query", "withheld", RULE, "budget-spent"))
             return Fetched(tuple(kept), tuple(decisions), wanted=wanted)
         limit = min(budget, asked * 2)
-
-
-def _unseen(results: Sequence[Passage], seen: set[tuple[str, str]]) -> list[Passage]:
-    """Return the passages that no search before has returned."""
-    fresh = []
-    for passage in results:
-        key = passage.id, passage.text
-        if key not in seen:
-            seen.add(key)
-            fresh.append(passage)
-    return fresh

@@ -153,28 +153,25 @@ def _settle(
         )
         for at in touched
     )
-    kept = [at for at in range(len(passages)) if at not in losers]
-    words = _words(unsettled, kept) if section.notice else ""
+    others: dict[int, set[int]] = {
+        at: set() for at in range(len(passages)) if at not in losers
+    }
+    for pair in unsettled:
+        others[pair.left].add(pair.right)
+        others[pair.right].add(pair.left)
+    kept = tuple(
+        stamped(
+            passages[at],
+            {"contradicts": [passages[to].id for to in sorted(opposed)]}
+            if opposed
+            else {},
+        )
+        for at, opposed in others.items()
+    )
+    words = _words(unsettled, list(others)) if section.notice else ""
     return Screened(
-        tuple(_name_others(at, passages, unsettled) for at in kept),
-        decisions,
-        (notice("contradictions", words),) if words else (),
+        kept, decisions, (notice("contradictions", words),) if words else ()
     )
-
-
-def _name_others(
-    place: int, passages: Sequence[Passage], conflicts: Sequence[Conflict]
-) -> Passage:
-    """Let a passage name those that disagree with it."""
-    others = sorted(
-        {
-            conflict.right if conflict.left == place else conflict.left
-            for conflict in conflicts
-            if place in (conflict.left, conflict.right)
-        }
-    )
-    ids = [passages[other].id for other in others]
-    return stamped(passages[place], {"contradicts": ids} if ids else {})
 
 
 def _loser(
@@ -204,14 +201,13 @@ def _rank(metadata: Metadata, section: ContradictionsSection) -> float | None:
 
 def _words(conflicts: Sequence[Conflict], kept: Sequence[int]) -> str:
     """Word a notice; the prompt numbers the sources from 1."""
-    numbers = {index: number for number, index in enumerate(kept, start=1)}
-    pairs: dict[Places, bool] = {}
-    for conflict in conflicts:
-        pair = numbers[conflict.left], numbers[conflict.right]
-        pairs[pair] = pairs.get(pair, False) or conflict.reason != "unchecked"
+    numbers = {at: number for number, at in enumerate(kept, start=1)}
+    pairs = {
+        (numbers[item.left], numbers[item.right]): item.reason for item in conflicts
+    }
     return disagreement(
-        [pair for pair, sure in pairs.items() if sure],
-        [pair for pair, sure in pairs.items() if not sure],
+        [pair for pair, reason in pairs.items() if reason != "unchecked"],
+        [pair for pair, reason in pairs.items() if reason == "unchecked"],
     )
 
 

@@ -15,7 +15,7 @@ begins. A chunk that cannot be placed may be of any section, so no principal see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -100,31 +100,22 @@ def inherit(
     """
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    for chunk in chunks:
-        metadata, is_placed = _metadata_for(chunk, parents, policy)
-        merged = {**chunk.passage.metadata, **metadata}
-        kept.append(replace(chunk.passage, metadata=merged))
-        if not is_placed:
-            decisions.append(
-                Decision(chunk.passage.id, "withheld", "access", "unplaced")
-            )
-    return Screened(tuple(kept), tuple(decisions))
-
-
-def _metadata_for(
-    chunk: Chunk, parents: ParentDocuments, policy: Policy
-) -> tuple[dict[str, Any], bool]:
-    """Return what a chunk inherits, and whether it could be placed."""
     closed = tags_for_nobody(policy.access) if policy.access else {}
-    name = parents.of(chunk.passage, policy.disclosure.document_keys)
-    if name is None:
-        return closed, False
-    document, sections = parents.documents[name], parents.sections.get(name, ())
-    whole = Span(0, max(1, len(document.text)))
-    place = _place(chunk, document.text) if sections else whole
-    # In doubt all sections are touched, and the most closed of them holds.
-    metadata = inherited(place or whole, document.metadata, sections, policy)
-    return (metadata, True) if place else (metadata | closed, False)
+    for chunk in chunks:
+        passage, metadata = chunk.passage, {}
+        name = parents.of(passage, policy.disclosure.document_keys)
+        place = None
+        if name is not None:
+            document, sections = parents.documents[name], parents.sections.get(name, ())
+            whole = Span(0, max(1, len(document.text)))
+            place = _place(chunk, document.text) if sections else whole
+            # In doubt all sections are touched, and the most closed of them holds.
+            metadata = inherited(place or whole, document.metadata, sections, policy)
+        if place is None:
+            metadata |= closed
+            decisions.append(Decision(passage.id, "withheld", "access", "unplaced"))
+        kept.append(replace(passage, metadata={**passage.metadata, **metadata}))
+    return Screened(tuple(kept), tuple(decisions))
 
 
 def _place(chunk: Chunk, text: str) -> Span | None:
@@ -235,21 +226,13 @@ def _intersect(values: list[Any]) -> Any:
     """Intersect tags; a single value stays unchanged."""
     if all(value == values[0] for value in values):
         return values[0]
-    sets = [frozenset(map(_tag, _listed(value))) for value in values]
-    return sorted(frozenset.intersection(*sets), key=str) or [NOBODY]
-
-
-def _listed(value: Any) -> Collection[Any]:
-    return value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
-
-
-def _tag(value: Any) -> str | int | float:
-    if not isinstance(value, (str, int, float)):
-        raise UsageError(
-            "A tag must be a string, a number or a list of them, got"
-            f" {type(value).__name__}."
-        )
-    return value
+    lists = [
+        value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
+        for value in values
+    ]
+    if not all(isinstance(tag, (str, int, float)) for tags in lists for tag in tags):
+        raise UsageError("A tag must be a string, a number or a list of them.")
+    return sorted(frozenset.intersection(*map(frozenset, lists)), key=str) or [NOBODY]
 
 
 def _highest(values: list[Any]) -> Any:
