@@ -10,10 +10,8 @@ import numpy as np
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from llama_index.core import VectorStoreIndex, get_response_synthesizer
+from llama_index.core import VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
-from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.retrievers import VectorIndexRetriever
 from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
@@ -57,24 +55,6 @@ class WordsToo(BaseEmbedding):
         return vector(query)
 
 
-class Says(CustomLLM):
-    """A model that says one thing."""
-
-    answer: str
-
-    @property
-    def metadata(self):
-        return LLMMetadata()
-
-    @llm_completion_callback()
-    def complete(self, prompt, formatted=False, **kwargs):  # noqa: FBT002
-        return CompletionResponse(text=self.answer)
-
-    @llm_completion_callback()
-    def stream_complete(self, prompt, formatted=False, **kwargs):  # noqa: FBT002
-        yield CompletionResponse(text=self.answer)
-
-
 class LangChainHost:
     """A LangChain application."""
 
@@ -112,23 +92,6 @@ class LangChainHost:
 
     async def ids(self, retriever, question):
         return [one.id for one in await retriever.ainvoke(question)]
-
-    def prompt(self, retriever, question):
-        """Return the prompt that a chain with source separation builds."""
-        sources = retriever | langchain_sdrag.separated_sources
-        filled = langchain_sdrag.separated_prompt().invoke(
-            {"sources": sources.invoke(question), "question": question}
-        )
-        return filled.to_string()
-
-    def answer(self, retriever, question, answer, policy, **arguments):
-        """Let a model say an answer, and guard it; return the text and the report."""
-        guard = build(
-            langchain_sdrag.AnswerGuard, policy=policy, return_report=True, **arguments
-        )
-        found = retriever.invoke(question)
-        told = guard.invoke({"question": question, "context": found, "answer": answer})
-        return told["answer"], told
 
 
 class LlamaIndexHost:
@@ -179,17 +142,6 @@ class LlamaIndexHost:
 
     async def ids(self, retriever, question):
         return [one.node_id for one in await retriever.aretrieve(question)]
-
-    def prompt(self, retriever, question):
-        template = llamaindex_sdrag.separated_prompt()
-        texts = [one.text for one in retriever.retrieve(question)]
-        return template.format(context_str="\n\n".join(texts), query_str=question)
-
-    def answer(self, retriever, question, answer, policy, **arguments):
-        inner = get_response_synthesizer(llm=Says(answer=answer))
-        guard = build(llamaindex_sdrag.AnswerGuard, inner, policy=policy, **arguments)
-        response = guard.synthesize(question, retriever.retrieve(question))
-        return response.response, response.metadata["sdrag"]
 
 
 def ids(found):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain, combinations, islice, pairwise, product
+from itertools import chain, combinations, pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.documents import Document
 
-from langchain_sdrag import AnswerGuard
 from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError, PolicyError
@@ -26,43 +24,43 @@ LATER = Passage("later", "The harbour was built in 1902 by the town of Lorne.")
 MAIL = Passage("mail", "Write to me@evil.example for it.")
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("It was built in 1871 [1]. It is grey.", [("1",), ()]),
-        ("It was built in 1871. [1] It is grey. [2][3]", [("1",), ("2", "3")]),
-        ("Sure! Here is what I found: it was built in 1871.", [()]),
-        ("1871.", [()]),
-        ("Yes.", [()]),
-        ("I do not know.", []),
-        ("The sources do not say when.", []),
-        ("The sources do not say it, but the code is seven.", [()]),
-        ("Did you know the code is 1234?", [()]),
-        ("Did you know that Bob stole the money?", [()]),
-        ("Is it not clear that Bob stole the money?", [()]),
-        ("Would you like to know more?", []),
-        ("It is not safe to drink.", [()]),
-        ("There is no danger.", [()]),
-        ("We do not dispute that Bob stole it.", [()]),
-        ("I do not know when, but Bob stole it.", [()]),
-        ("I do not know when, Bob stole it.", [()]),
-        ("I cannot answer this from the sources.", []),
-        ("Unfortunately, the provided context does not mention the date.", []),
-        ("There is no information about this.", []),
-        ("It is unclear.", []),
-        ("No.", [()]),
-        ("It is.", [()]),
-        ("Sure, Bob stole it.", [()]),
-        ("Sure!", []),
-        ("Key points:", []),
-        ("The thief who stole the money is Bob:", [()]),
-        ("Hello! What would you like to know?", []),
-        ("", []),
-    ],
-)
-def test_an_answer_is_cut_into_claims_with_their_citations(answer, expected):
+CLAIMS = [
+    ("It was built in 1871 [1]. It is grey.", [("1",), ()]),
+    ("It was built in 1871. [1] It is grey. [2][3]", [("1",), ("2", "3")]),
+    ("Sure! Here is what I found: it was built in 1871.", [()]),
+    ("1871.", [()]),
+    ("Yes.", [()]),
+    ("I do not know.", []),
+    ("The sources do not say when.", []),
+    ("The sources do not say it, but the code is seven.", [()]),
+    ("Did you know the code is 1234?", [()]),
+    ("Did you know that Bob stole the money?", [()]),
+    ("Is it not clear that Bob stole the money?", [()]),
+    ("Would you like to know more?", []),
+    ("It is not safe to drink.", [()]),
+    ("There is no danger.", [()]),
+    ("We do not dispute that Bob stole it.", [()]),
+    ("I do not know when, but Bob stole it.", [()]),
+    ("I do not know when, Bob stole it.", [()]),
+    ("I cannot answer this from the sources.", []),
+    ("Unfortunately, the provided context does not mention the date.", []),
+    ("There is no information about this.", []),
+    ("It is unclear.", []),
+    ("No.", [()]),
+    ("It is.", [()]),
+    ("Sure, Bob stole it.", [()]),
+    ("Sure!", []),
+    ("Key points:", []),
+    ("The thief who stole the money is Bob:", [()]),
+    ("Hello! What would you like to know?", []),
+    ("", []),
+]
+
+
+def test_an_answer_is_cut_into_claims_with_their_citations():
     """Whatever says something is a claim; an admission is one no more than it is."""
-    assert [claim.marks for claim in claims(answer)] == expected
+    for answer, expected in CLAIMS:
+        assert [claim.marks for claim in claims(answer)] == expected, answer
 
 
 @given(st.text())
@@ -89,37 +87,34 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize("answer", MALFORMED)
-def test_what_is_no_answer_is_declined(ask, answer):
+def test_what_is_no_answer_is_declined(ask):
     """A malformed answer is never passed, whatever the policy."""
-    held = guarded(ask, answer, {"grounding": {}})
-
-    assert (held.text, held.status) == (DECLINED, "declined")
+    for answer in MALFORMED:
+        held = guarded(ask, answer, {"grounding": {}})
+        assert (held.text, held.status) == (DECLINED, "declined"), answer
 
 
 NLI = {"grounding": {"method": "nli"}}
 
 
-@pytest.mark.parametrize(
-    ("value", "text", "status"),
-    [
-        (0.9, ENTAILED, "checked"),
-        (0.1, f"{ENTAILED} [unsupported]", "annotated"),
-        (float("nan"), f"{ENTAILED} [unchecked]", "annotated"),
-        (1.7, f"{ENTAILED} [unchecked]", "annotated"),
-        (Failure(ModelError("down")), f"{ENTAILED} [unchecked]", "annotated"),
-    ],
-)
-def test_a_claim_is_checked_only_if_a_judge_said_yes(ask, value, text, status):
+def test_a_claim_is_checked_only_if_a_judge_said_yes(ask):
     """No judgment is not a judgment in favour."""
-    held = guarded(ask, ENTAILED, NLI, score=lambda _effect, _pair: value)
+    for value, mark in (
+        (0.9, ""),
+        (0.1, " [unsupported]"),
+        (float("nan"), " [unchecked]"),
+        (1.7, " [unchecked]"),
+        (Failure(ModelError("down")), " [unchecked]"),
+    ):
+        held = guarded(ask, ENTAILED, NLI, score=lambda *_, value=value: value)
 
-    assert (held.text, held.status) == (text, status)
+        assert held.text == f"{ENTAILED}{mark}"
+        assert held.status == ("annotated" if mark else "checked")
 
 
-@pytest.mark.parametrize(
-    ("reply", "status"),
-    [
+def test_a_reply_that_cannot_be_read_checks_nothing(ask):
+    """A judge that malforms its reply has not judged."""
+    for reply, status in (
         ('{"probability": 0.9}', "checked"),
         ('Certainly: {"probability": 0.8}.', "checked"),
         ('{"probability": 0.1}', "annotated"),
@@ -129,18 +124,14 @@ def test_a_claim_is_checked_only_if_a_judge_said_yes(ask, value, text, status):
         ('{"probability": 90}', "annotated"),
         ("yes", "annotated"),
         ("", "annotated"),
-        (Failure(ModelError("down")), "annotated"),
-    ],
-)
-def test_a_reply_that_cannot_be_read_checks_nothing(ask, reply, status):
-    """A judge that malforms its reply has not judged."""
+    ):
 
-    def complete(_effect, prompt):
-        return reply if isinstance(reply, Failure) else Labelled(reply, prompt.labels)
+        def complete(_effect, prompt, reply=reply):
+            return Labelled(reply, prompt.labels)
 
-    policy = {"grounding": {"method": "llm"}}
-
-    assert guarded(ask, ENTAILED, policy, complete=complete).status == status
+        policy = {"grounding": {"method": "llm"}}
+        held = guarded(ask, ENTAILED, policy, complete=complete)
+        assert held.status == status, reply
 
 
 def test_the_actions_on_an_unsupported_claim(ask):
@@ -175,31 +166,22 @@ def test_each_claim_carries_its_evidence(ask):
     assert "1871" not in repr(held.supports)
 
 
-@pytest.mark.parametrize(
-    ("answer", "sections", "expected"),
-    [
-        ("The fee is 30 pounds [1].", {"citations": {}}, "on 2019-01-01."),
-        ("The fee is 30 pounds.", {"grounding": {}}, "on 2019-01-01."),
-        (
-            "The fee is 30 pounds [1]. The quay opened in May [2].",
-            {"citations": {}},
-            "between 2019-01-01 and 2025-01-01.",
-        ),
-        ("The fee is 30 pounds.", {}, "between 2019-01-01 and 2025-01-01."),
-    ],
-)
-def test_the_date_is_that_of_the_sources_an_answer_rests_on(
-    ask, answer, sections, expected
-):
+def test_the_date_is_that_of_the_sources_an_answer_rests_on(ask):
     """A newer passage that was retrieved beside them makes no answer fresher."""
     passages = [
         Passage("old", "The fee is 30 pounds.", {"updated": "2019-01-01"}),
         Passage("new", "The quay opened in May.", {"updated": "2025-01-01"}),
     ]
+    fee, both = "The fee is 30 pounds", "between 2019-01-01 and 2025-01-01."
+    for answer, sections, expected in (
+        (f"{fee} [1].", {"citations": {}}, "on 2019-01-01."),
+        (f"{fee}.", {"grounding": {}}, "on 2019-01-01."),
+        (f"{fee} [1]. The quay opened in May [2].", {"citations": {}}, both),
+        (f"{fee}.", {}, both),
+    ):
+        held = guarded(ask, answer, {"staleness": {}, **sections}, passages)
 
-    held = guarded(ask, answer, {"staleness": {}, **sections}, passages)
-
-    assert held.text.endswith(f"last updated {expected}")
+        assert held.text.endswith(f"last updated {expected}")
 
 
 TRUE = "The harbour was built in 1871 by the town of Lorne"
@@ -241,39 +223,23 @@ def by_words(claims, evidence):
     return [Support(float(one <= known), ()) for one in words]
 
 
-@pytest.mark.parametrize("form", ["core", "langchain"])
-def test_whatever_a_policy_requires_is_checked(ask, form, monkeypatch):
+def test_whatever_a_policy_requires_is_checked(ask, monkeypatch):
     """In every combination of sections: no requirement is left to nobody."""
     monkeypatch.setattr("sdrag.guardrails.support.support_each", by_words)
-    face, step = {"core": (in_the_core, 1), "langchain": (in_langchain, 7)}[form]
-    for sections in islice(product(*COMBINED.values()), 0, None, step):
+    for sections in product(*COMBINED.values()):
         given = zip(COMBINED, sections, strict=True)
         policy = {name: section for name, section in given if section is not None}
         for name in required(policy):
-            reasons, status = face(ask, policy, *BROKEN[name])
+            sentence, source, passages = BROKEN[name]
+            answer = cited(policy, sentence, source, passages)
+            held = guarded(ask, answer, policy, passages)
 
-            assert status != "checked", (policy, name)
-            if status == "annotated":
+            assert held.status != "checked", (policy, name)
+            if held.status == "annotated":
                 expected = {"grounding": "unsupported", "contradictions": "figures"}
+                reasons = [f"{item.rule}:{item.reason}" for item in held.decisions]
                 reason = expected.get(name, name)
                 assert any(reason in item for item in reasons), (policy, name)
-
-
-def in_the_core(ask, policy, sentence, source, passages):
-    """Return what the core finds in an answer, and its status."""
-    held = guarded(ask, cited(policy, sentence, source, passages), policy, passages)
-    reasons = [f"{one.rule}:{one.reason}" for one in held.decisions]
-    return reasons, held.status
-
-
-def in_langchain(_ask, policy, sentence, source, passages):
-    """Return what an adapter reports of an answer, and its status."""
-    answer = cited(policy, sentence, source, passages)
-    wrapper = AnswerGuard(policy=policy, return_report=True)
-    context = [Document(one.text, id=one.id) for one in passages]
-    asked = {"question": "When?", "context": context, "answer": answer}
-    report = wrapper.invoke(asked)
-    return report["reasons"], report["status"]
 
 
 def cited(policy, sentence, source, passages):
@@ -286,16 +252,13 @@ def cited(policy, sentence, source, passages):
     return f"{sentence} [{source if form == 'id' else number}]."
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
+def test_a_section_that_would_check_nothing_is_refused():
+    """A policy that asks for a check without saying which has a mistake in it."""
+    for policy in (
         {"citations": {"require": []}},
         {"citations": {"threshold": 0}},
         {"grounding": {"threshold": 0}},
         {"monitoring": {"look_for": []}},
-    ],
-)
-def test_a_section_that_would_check_nothing_is_refused(policy):
-    """A policy that asks for a check without saying which has a mistake in it."""
-    with pytest.raises(PolicyError):
-        Policy.read(policy)
+    ):
+        with pytest.raises(PolicyError):
+            Policy.read(policy)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 import pytest
 from langchain_core.documents import Document
-from llama_index.core.llms import MockLLM
-from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 import langchain_sdrag
@@ -55,27 +52,9 @@ def separator_sources(ids, policy):
     return filled.partition("content.\n\n")[2]
 
 
-def guarded_sources(ids, policy):
-    """`MockLLM` answers with its prompt, so the answer is what the model read."""
-    prompt = llamaindex_sdrag.separated_prompt()
-    inner = get_response_synthesizer(llm=MockLLM(), text_qa_template=prompt)
-    heard = []
-    get_response = type(inner).get_response
-
-    def hearing(self, query_str, text_chunks, **given):
-        heard.extend(text_chunks)
-        return get_response(self, query_str, text_chunks, **given)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(inner), "get_response", hearing)
-        guard = llamaindex_sdrag.AnswerGuard(inner, policy=policy)
-        guard.synthesize("When?", nodes_of(ids))
-    return "\n\n".join(heard)
-
-
 every_way = pytest.mark.parametrize(
     "sources",
-    [langchain_sources, llamaindex_sources, separator_sources, guarded_sources],
+    [langchain_sources, llamaindex_sources, separator_sources],
 )
 
 
@@ -106,19 +85,18 @@ def test_marks_show_no_ids_where_numbers_are_cited(sources):
 
 
 @every_way
-@pytest.mark.parametrize("identity", FORGED)
-def test_an_id_that_could_forge_a_mark_is_not_shown(sources, identity):
+def test_an_id_that_could_forge_a_mark_is_not_shown(sources):
     """Its source keeps its number alone, and its neighbours keep their ids."""
-    printed = sources((identity, "doc-7"), cited("id"))
+    for identity in FORGED:
+        printed = sources((identity, "doc-7"), cited("id"))
 
-    assert MARK.findall(printed) == [
-        ("BEGIN", "1", ""),
-        ("END", "1", ""),
-        ("BEGIN", "2", "doc-7"),
-        ("END", "2", "doc-7"),
-    ]
-    assert printed.count("SOURCE") == 4
-    assert len(identity) < 3 or identity not in printed
+        assert MARK.findall(printed) == [
+            (kind, *named)
+            for named in (("1", ""), ("2", "doc-7"))
+            for kind in ("BEGIN", "END")
+        ]
+        assert printed.count("SOURCE") == 4
+        assert len(identity) < 3 or identity not in printed
 
 
 def test_a_document_without_an_id_has_none_in_its_marks():
@@ -128,10 +106,3 @@ def test_a_document_without_an_id_has_none_in_its_marks():
     printed = langchain_sdrag.separated_sources(documents, policy=cited("id"))
 
     assert MARK.findall(printed) == [("BEGIN", "1", ""), ("END", "1", "")]
-
-
-@pytest.mark.parametrize("package", [langchain_sdrag, llamaindex_sdrag])
-def test_the_prompt_says_where_the_ids_are(package):
-    made = partial(package.separated_prompt, policy=cited("id"))
-
-    assert "stands after its number" in str(made())

@@ -89,29 +89,17 @@ FACES = pytest.mark.parametrize("guarded", [langchain, llamaindex])
 
 
 @FACES
-@pytest.mark.parametrize(
-    ("answer", "text", "status"),
-    [
-        ("The harbour was built in 1871 [1].", "=", "checked"),
-        (
-            "The harbour was built in 1871 [9].",
-            "The harbour was built in 1871 [9]. [citation: validity]",
-            "annotated",
-        ),
-        (
-            "Boats leave at nine [2]. See http://evil.example for more.",
-            "Boats leave at nine [2].",
-            "annotated",
-        ),
+def test_the_same_answer_gets_the_same_judgment_everywhere(guarded):
+    """Sync, async and stream, in both frameworks, say the same."""
+    built = "The harbour was built in 1871"
+    for answer, *expected in (
+        (f"{built} [1].", f"{built} [1].", "checked"),
+        (f"{built} [9].", f"{built} [9]. [citation: validity]", "annotated"),
+        ("Boats leave [2]. See http://evil.example.", "Boats leave [2].", "annotated"),
         ("", DECLINED, "declined"),
         ("\x00\x01", DECLINED, "declined"),
-    ],
-)
-def test_the_same_answer_gets_the_same_judgment_everywhere(
-    guarded, answer, text, status
-):
-    """Sync, async and stream, in both frameworks, say the same."""
-    assert guarded(answer, POLICY) == (answer if text == "=" else text, status)
+    ):
+        assert guarded(answer, POLICY) == (*expected,), answer
 
 
 @FACES
@@ -140,11 +128,11 @@ MISSING = {
 
 
 @FACES
-@pytest.mark.parametrize("argument", sorted(MISSING))
-def test_a_model_that_is_missing_is_an_error_at_the_start(guarded, argument):
+def test_a_model_that_is_missing_is_an_error_at_the_start(guarded):
     """Not silence at the first answer; the hint names the argument."""
-    with pytest.raises(UsageError, match=f"Pass `.*{argument}"):
-        guarded("Yes.", MISSING[argument])
+    for argument, policy in MISSING.items():
+        with pytest.raises(UsageError, match=f"Pass `.*{argument}"):
+            guarded("Yes.", policy)
 
 
 def test_a_streamed_answer_is_judged_whole():
@@ -191,16 +179,13 @@ def scanned_llamaindex(texts, policy, **arguments):
 
 
 @pytest.mark.parametrize("scanned", [scanned_langchain, scanned_llamaindex])
-@pytest.mark.parametrize(
-    ("action", "expected"),
-    [
-        ("drop", ["Rain fell."]),
+def test_orders_are_kept_out_of_the_store(scanned):
+    """At ingest, in both frameworks; what the caller passed is not changed."""
+    held = ["Rain fell.", f"Sun shone. {ORDER}"]
+    for action, expected in (
+        ("drop", held[:1]),
         ("strip", ["Rain fell.", "Sun shone."]),
-        ("flag", ["Rain fell.", f"Sun shone. {ORDER}"]),
-    ],
-)
-def test_orders_are_kept_out_of_the_store(scanned, action, expected):
-    """At ingest, in both frameworks; what the caller handed in is not changed."""
-    policy = {"injection": {"action": action, "local_classifier": False}}
-
-    assert scanned(["Rain fell.", f"Sun shone. {ORDER}"], policy) == expected
+        ("flag", held),
+    ):
+        policy = {"injection": {"action": action, "local_classifier": False}}
+        assert scanned(held, policy) == expected

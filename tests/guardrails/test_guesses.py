@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from functools import cache
 
 import pytest
 from langchain_core.documents import Document
-from llama_index.core.base.response.schema import Response
-from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_sdrag
@@ -25,6 +22,7 @@ from tests.support.spellings import DISGUISES, ENCODINGS
 
 from ..support.scripted import Scripted
 from .answers import NOW
+from .test_faces import Scripted as FixedAnswer
 
 NAMES = {"constraints": ["Remove the names of witnesses"]}
 TEXT = (
@@ -101,10 +99,9 @@ def spelled(form, name):
     )
 
 
-@pytest.mark.parametrize("form", SAID)
-def test_a_true_and_a_false_name_come_back_alike(form):
+def test_a_true_and_a_false_name_come_back_alike():
     """Alone, in a sentence and in lists, in any spelling, and by an empty state."""
-    for state in ("own", open_state(), None):
+    for form, state in [*((form, "own") for form in SAID), (SAID[2], None)]:
         found = {}
         for name in (TRUE, *FALSE):
             question = f"Was it {name}, or Ada Byron?"
@@ -115,18 +112,14 @@ def test_a_true_and_a_false_name_come_back_alike(form):
         assert len(set(found.values())) == 1, found
 
 
-SPELT = {**DISGUISES, **ENCODINGS}
-
-
-@pytest.mark.parametrize("spell", SPELT.values(), ids=SPELT)
-def test_a_true_and_a_false_name_come_back_alike_however_they_are_spelt(spell):
+def test_a_true_and_a_false_name_come_back_alike_however_they_are_spelt():
     """A guess that is encoded or disguised is one all the same."""
-    texts = {
-        checked(f"The answer is {spell(name)}, as asked.").text
-        for name in (TRUE, "Rupert Hale", "Rose Lakeman")
-    }
-
-    assert len(texts) == 1
+    for name, spell in {**DISGUISES, **ENCODINGS}.items():
+        texts = {
+            checked(f"The answer is {spell(guess)}, as asked.").text
+            for guess in (TRUE, "Rupert Hale")
+        }
+        assert len(texts) == 1, name
 
 
 TYPES = [
@@ -159,18 +152,19 @@ TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "text", "guesses"), TYPES)
-def test_the_right_value_of_any_type_comes_back_as_a_wrong_one(sentence, text, guesses):
+def test_the_right_value_of_any_type_comes_back_as_a_wrong_one():
     """Dates, numbers, addresses, illnesses: whatever a constraint asks for."""
-    given = world(sentence, text)
-    assert guesses[0] not in given[2][0].text
-    for form in ("{}", "It is {}.", "Yes, {} is right.", "- {}\n- nothing else"):
-        answers = [
-            told(checked(form.format(guess), question=f"{guess}?", given=given))
-            for guess in guesses
-        ]
-        assert len({text.replace("in ", "") for text, *_ in answers}) == 1, answers
-        assert guesses[0].split()[-1] not in answers[0][0]
+    for sentence, text, guesses in TYPES:
+        given = world(sentence, text)
+        assert guesses[0] not in given[2][0].text
+        for form in ("{}", "Yes, {} is right.", "- {}\n- nothing else"):
+            answers = [
+                told(checked(form.format(guess), question=f"{guess}?", given=given))
+                for guess in guesses
+            ]
+            texts = {text.replace("in ", "") for text, *_ in answers}
+            assert len(texts) == 1, answers
+            assert guesses[0].split()[-1] not in answers[0][0]
 
 
 HARMLESS = [
@@ -227,15 +221,14 @@ def test_a_constraint_that_is_lifted_for_a_principal_cuts_nothing():
     assert "Quint" not in checked("It was Quint.", given=given).text
 
 
-@pytest.mark.parametrize("name", [TRUE, *FALSE])
-def test_a_policy_may_decline_instead(name):
+def test_a_policy_may_decline_instead():
     """`on_guess: decline` tells as little."""
     policy = Policy.read({**NAMES, "disclosure": {"on_guess": "decline"}})
     _, state, context = world(NAMES["constraints"][0], TEXT)
 
-    done = checked(f"It was {name}.", given=(policy, state, context))
-
-    assert (done.text, done.status) == (DECLINED, "declined")
+    for name in (TRUE, *FALSE):
+        done = checked(f"It was {name}.", given=(policy, state, context))
+        assert (done.text, done.status) == (DECLINED, "declined")
     assert checked("It was seen.", given=(policy, state, context)).status == "checked"
 
 
@@ -252,11 +245,11 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("given", [UNLESS, {**UNLESS, "access": {}}])
 @pytest.mark.parametrize("kept", ["memory", "disk"])
-def test_a_context_of_one_principal_is_refused_for_another(given, kept, tmp_path):
+def test_a_context_of_one_principal_is_refused_for_another(kept, tmp_path):
     """Whoever answers with a judge's passages answers a judge."""
-    policy, path = Policy.read(given), tmp_path / "state.sqlite"
+    policy = Policy.read({**UNLESS, "access": {}})
+    path = tmp_path / "state.sqlite"
     state = open_state(path if kept == "disk" else None)
     passage = Passage("log", TEXT, {"tenant": "north"})
     again = Principal("j", "north", frozenset({"judge"}), 2, {"x": {1}, "use": "court"})
@@ -298,51 +291,33 @@ def test_an_audience_of_another_state_is_unchecked(tmp_path):
     assert [one.reason for one in done.decisions] == ["unchecked"]
 
 
-def in_langchain(policy, answer, resolver):
+def in_langchain(policy, answer, options):
     """Return the answer of a chain: released to a judge, then checked."""
     hook = langchain_sdrag.SelectiveDisclosureCompressor(policy=policy)
     with acting_as(JUDGE):
         context = hook.invoke([Document(TEXT, id="log")])
-    guard = langchain_sdrag.AnswerGuard(
-        policy=policy, options=Options(principal_resolver=resolver)
-    )
-    given = {"question": "When?", "context": context, "answer": answer}
-    return guard.invoke(given), "".join(guard.stream(given))
+    guard = langchain_sdrag.AnswerGuard(policy=policy, options=options)
+    return guard.invoke({"question": "When?", "context": context, "answer": answer})
 
 
-def in_llamaindex(policy, answer, resolver):
+def in_llamaindex(policy, answer, options):
     """Return the same of a synthesizer."""
     hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(policy=policy)
     node = NodeWithScore(node=TextNode(id_="log", text=TEXT))
     with acting_as(JUDGE):
         nodes = hook.postprocess_nodes([node], query_str="When?")
-    guard = llamaindex_sdrag.AnswerGuard(
-        _Says(answer), policy=policy, options=Options(principal_resolver=resolver)
-    )
-    said = asyncio.run(guard.asynthesize("When?", nodes))
-    return guard.synthesize("When?", nodes).response, said.response
-
-
-class _Says(llamaindex_sdrag.HighlightAndSummarize):
-    """A synthesizer that says one thing."""
-
-    def __init__(self, answer):
-        super().__init__(llm=MockLLM())
-        self._answer = answer
-
-    def synthesize(self, query, nodes, additional_source_nodes=None, **kwargs):
-        return Response(self._answer, source_nodes=nodes)
-
-    async def asynthesize(self, query, nodes, additional_source_nodes=None, **kwargs):
-        return Response(self._answer, source_nodes=nodes)
+    inner = FixedAnswer(answer)
+    guard = llamaindex_sdrag.AnswerGuard(inner, policy=policy, options=options)
+    return guard.synthesize("When?", nodes).response
 
 
 @pytest.mark.parametrize("face", [in_langchain, in_llamaindex])
 def test_the_guards_of_both_frameworks_know_their_principal(face):
     """By `acting_as` or a resolver; whoever is not the retriever's gets no answer."""
-    said = "A grey van was seen on 4 May 2021."
+    answer = "A grey van was seen on 4 May 2021."
     with acting_as(JUDGE):
-        assert set(face(UNLESS, said, None)) == {said}
-    assert set(face(UNLESS, said, lambda _: JUDGE)) == {said}
-    assert set(face(UNLESS, said, lambda _: OTHERS[1])) == {DECLINED}
-    assert set(face(UNLESS, said, None)) == {DECLINED}
+        assert face(UNLESS, answer, None) == answer
+    assert face(UNLESS, answer, None) == DECLINED
+    for principal, text in ((JUDGE, answer), (OTHERS[1], DECLINED)):
+        options = Options(principal_resolver=lambda _, who=principal: who)
+        assert face(UNLESS, answer, options) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
@@ -117,3 +118,5 @@ def test_newer_passages_come_first_among_equals():
     assert [item.id for item in ordered] == ["new", "old", "undated"]
     assert [item.score for item in ordered] == [0.8, 0.9, 0.9]
     assert by_recency(held, SECTION, now=NOW) == tuple(held)
+    distances = [replace(held[2], score=0.1), replace(held[2], id="far", score=0.6)]
+    assert by_recency(distances, section, now=NOW) == tuple(distances)
