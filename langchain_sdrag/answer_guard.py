@@ -23,12 +23,12 @@ from langchain_sdrag.models import Model
 from langchain_sdrag.principals import OnBehalf, on_behalf
 from langchain_sdrag.wrapping import Wrapper, enforce
 from sdrag.effects.modes import Mode, run_sync, sync, wait
-from sdrag.engine import Stage
+from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import Draft, draft_of, report_of
 from sdrag.options import Options
 from sdrag.pipeline import check_answer
-from sdrag.policy import PolicySource
+from sdrag.policy import Policy, PolicySource
 from sdrag.principals import current_principal
 from sdrag.state import StateSource
 
@@ -85,10 +85,11 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         **kwargs: Any,
     ) -> Output:
         """Check; the run's own trace holds the number of passages, and the result."""
-        draft = self._draft(input)
+        engine = self.in_force()
+        draft = _draft(input, engine.policy)
 
         def work(_: object, run_manager: Any) -> Output:
-            return run_sync(self._check(sync, draft, run_manager.get_child()))
+            return run_sync(self._check(sync, engine, draft, run_manager.get_child()))
 
         with on_behalf(config, self.resolver):
             return self._call_with_config(work, _counted(draft), config, **kwargs)
@@ -100,10 +101,11 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         **kwargs: Any,
     ) -> Output:
         """Check without blocking the event loop."""
-        draft = self._draft(input)
+        engine = self.in_force()
+        draft = _draft(input, engine.policy)
 
         async def work(_: object, run_manager: Any) -> Output:
-            return await self._check(wait, draft, run_manager.get_child())
+            return await self._check(wait, engine, draft, run_manager.get_child())
 
         with on_behalf(config, self.resolver):
             return await self._acall_with_config(
@@ -111,26 +113,26 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
             )
 
     async def _check(
-        self, mode: Mode, draft: Draft, run: BaseCallbackManager
+        self, mode: Mode, engine: Engine, draft: Draft, run: BaseCallbackManager
     ) -> Output:
-        engine = self.in_force()
         steps = check_answer(draft, engine, current_principal())
         guarded = await enforce(mode, engine, steps, run)
         return report_of(guarded) if self.return_report else guarded.text
 
-    def _draft(self, given: Mapping[str, Any]) -> Draft:
-        missing = {"question", "context", "answer"} - set(given)
-        if missing:
-            raise UsageError(f"The input lacks {sorted(missing)}.")
-        context = given["context"]
-        if isinstance(context, (str, Document)) or not isinstance(context, Sequence):
-            raise UsageError(
-                "The context is a list of documents.",
-                hint="A string cannot be divided into sources.",
-            )
-        answer = given["answer"]
-        text = str(answer.text) if isinstance(answer, BaseMessage) else answer
-        return draft_of(given["question"], text, passages_of(context), self.policy)
+
+def _draft(given: Mapping[str, Any], policy: Policy) -> Draft:
+    missing = {"question", "context", "answer"} - set(given)
+    if missing:
+        raise UsageError(f"The input lacks {sorted(missing)}.")
+    context = given["context"]
+    if isinstance(context, (str, Document)) or not isinstance(context, Sequence):
+        raise UsageError(
+            "The context is a list of documents.",
+            hint="A string cannot be divided into sources.",
+        )
+    answer = given["answer"]
+    text = str(answer.text) if isinstance(answer, BaseMessage) else answer
+    return draft_of(given["question"], text, passages_of(context), policy)
 
 
 def _counted(draft: Draft) -> dict[str, Any]:

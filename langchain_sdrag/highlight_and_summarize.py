@@ -36,7 +36,7 @@ from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import Wrapper, enforce
 from sdrag.effects.modes import Mode, iterate_sync, run_sync, sync, wait
 from sdrag.effects.prompts import Prompt
-from sdrag.engine import Stage
+from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Asked, Highlighter, Plan
@@ -82,8 +82,6 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         return_sources: Give the highlights with the answer, as documents, and how it
             ended: whether something was declined, why it was or is flagged (a code of
             `docs/reasons.md`), and which of several questions are unanswered.
-        question_key: Of the input; the first of `question`, `input` and `query` that
-            there is when missing. `create_retrieval_chain` uses `input`.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -93,7 +91,6 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
     _highlighter: Highlighter = PrivateAttr()
 
     return_sources: bool = Field(default=False, frozen=True)
-    question_key: str | None = Field(default=None, frozen=True)
 
     def __init__(
         self,
@@ -105,10 +102,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         options: Options | None = None,
         highlighter: Highlighter | str | None = None,
         return_sources: bool = False,
-        question_key: str | None = None,
     ) -> None:
         source = {} if policy is None else policy
-        fields = {"return_sources": return_sources, "question_key": question_key}
+        fields = {"return_sources": return_sources}
         super().__init__(source, llm, embeddings, state, options, **fields)
         self._highlighter = highlighter_of(self.in_force(), highlighter)
 
@@ -119,10 +115,11 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         **kwargs: Any,
     ) -> Output:
         """Answer; the run's own trace holds the number of passages, and the answer."""
-        asked = self._asked(input)
+        engine = self.in_force()
+        asked = _asked(input, engine)
 
         def work(_: object, run_manager: Any) -> Output:
-            return run_sync(self._answer(sync, asked, run_manager.get_child()))
+            return run_sync(self._answer(sync, engine, asked, run_manager.get_child()))
 
         return self._call_with_config(work, _counted(asked), config, **kwargs)
 
@@ -133,10 +130,11 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         **kwargs: Any,
     ) -> Output:
         """Answer without blocking the event loop."""
-        asked = self._asked(input)
+        engine = self.in_force()
+        asked = _asked(input, engine)
 
         async def work(_: object, run_manager: Any) -> Output:
-            return await self._answer(wait, asked, run_manager.get_child())
+            return await self._answer(wait, engine, asked, run_manager.get_child())
 
         return await self._acall_with_config(work, _counted(asked), config, **kwargs)
 
@@ -147,10 +145,13 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         **kwargs: Any,
     ) -> Iterator[Output]:
         """Stream the summarizer's answer; sources, if asked for, come before it."""
-        asked = self._asked(input)
+        engine = self.in_force()
+        asked = _asked(input, engine)
 
         def work(_: object, run_manager: Any) -> Iterator[Output]:
-            return iterate_sync(self._stream(sync, asked, run_manager.get_child()))
+            return iterate_sync(
+                self._stream(sync, engine, asked, run_manager.get_child())
+            )
 
         given = iter([_counted(asked)])
         yield from self._transform_stream_with_config(given, work, config, **kwargs)
@@ -162,10 +163,13 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         **kwargs: Any,
     ) -> AsyncIterator[Output]:
         """Stream without blocking the event loop."""
-        asked = self._asked(input)
+        engine = self.in_force()
+        asked = _asked(input, engine)
 
         async def work(_: object, run_manager: Any) -> AsyncIterator[Output]:
-            async for output in self._stream(wait, asked, run_manager.get_child()):
+            async for output in self._stream(
+                wait, engine, asked, run_manager.get_child()
+            ):
                 yield output
 
         async def given() -> AsyncIterator[dict[str, int]]:
@@ -176,9 +180,8 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             yield output
 
     async def _answer(
-        self, mode: Mode, asked: Asked, run: BaseCallbackManager
+        self, mode: Mode, engine: Engine, asked: Asked, run: BaseCallbackManager
     ) -> Output:
-        engine = self.in_force()
         steps = answer(asked, settings_of(engine, self._highlighter))
         answered = await enforce(mode, engine, steps, run)
         if not self.return_sources:
@@ -190,10 +193,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         }
 
     async def _stream(
-        self, mode: Mode, asked: Asked, run: BaseCallbackManager
+        self, mode: Mode, engine: Engine, asked: Asked, run: BaseCallbackManager
     ) -> AsyncGenerator[Output, None]:
         """Put each piece into the shape that the parts of a stream are added in."""
-        engine = self.in_force()
         host = StreamHost(
             mode,
             engine.runner(),
@@ -212,31 +214,23 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             else:
                 yield piece.as_dict()
 
-    def _asked(self, given: Mapping[str, Any]) -> Asked:
-        """
-        Read the input.
 
-        Raises:
-            UsageError: It is not a question and documents.
-        """
-        question, context = self._question(given), given.get("context")
-        if not isinstance(question, str) or isinstance(context, str):
-            keys = " or ".join(map(repr, self._question_keys()))
-            raise UsageError(
-                "The input is a question and documents.",
-                hint=f"Pass the question as {keys}, and the documents, unformatted,"
-                " as 'context'.",
-            )
-        passages = passages_of(context or ())
-        return asked_of(question, passages, self.in_force())
+def _asked(given: Mapping[str, Any], engine: Engine) -> Asked:
+    """
+    Read the input; the question stands under the first of the keys that there is.
 
-    def _question_keys(self) -> tuple[str, ...]:
-        return (self.question_key,) if self.question_key else _QUESTION_KEYS
-
-    def _question(self, given: Mapping[str, Any]) -> object:
-        """Return what stands under the first key that the input has."""
-        keys = (key for key in self._question_keys() if key in given)
-        return given.get(next(keys, ""))
+    Raises:
+        UsageError: It is not a question and documents.
+    """
+    questions = (given[key] for key in _QUESTION_KEYS if key in given)
+    question, context = next(questions, None), given.get("context")
+    if not isinstance(question, str) or isinstance(context, str):
+        raise UsageError(
+            "The input is a question and documents.",
+            hint="Pass the question as 'question', 'input' or 'query', and the"
+            " documents, unformatted, as 'context'.",
+        )
+    return asked_of(question, passages_of(context or ()), engine)
 
 
 def _counted(asked: Asked) -> dict[str, int]:

@@ -47,6 +47,7 @@ from llamaindex_sdrag.tracing import hide_from_tracers, mute
 from llamaindex_sdrag.wrapping import enforce, make_engine
 from sdrag.effects.modes import Mode, iterate_sync, run_sync, sync, wait
 from sdrag.effects.prompts import Prompt
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Asked, Ending, Highlighter
@@ -166,13 +167,13 @@ class HighlightAndSummarize(ReloadableWrapper, BaseSynthesizer):
     ) -> RESPONSE_TYPE:
         _dispatcher.event(SynthesizeStartEvent(query=query))
         question = query.query_str if isinstance(query, QueryBundle) else query
-        asked = asked_of(question, passages_of(nodes), self.in_force())
-        response = await self._respond(mode, asked)
+        engine = self.in_force()
+        asked = asked_of(question, passages_of(nodes), engine)
+        response = await self._respond(mode, engine, asked)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
-    async def _respond(self, mode: Mode, asked: Asked) -> RESPONSE_TYPE:
-        engine = self.in_force()
+    async def _respond(self, mode: Mode, engine: Engine, asked: Asked) -> RESPONSE_TYPE:
         settings = settings_of(engine, self._highlighter)
         sources = _Sources(asked, engine.policy.metadata.evidence)
         if not self._streaming:

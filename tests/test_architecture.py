@@ -23,7 +23,7 @@ middleware sees the thread itself."""
 OWN_ARGUMENTS = {
     "AnswerGuard": {"return_report", "synthesizer"},
     "FilteredRetriever": {"translator", "factory"},
-    "HighlightAndSummarize": {"question_key", "return_sources", "streaming"},
+    "HighlightAndSummarize": {"return_sources", "streaming"},
     "SelectiveDisclosureMiddleware": {"tools", "tool"},
     "separated_prompt": {"purpose"},
     "separated_sources": {"documents", "nodes"},

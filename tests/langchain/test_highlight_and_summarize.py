@@ -149,15 +149,6 @@ def test_the_question_is_found_under_the_keys_of_langchain(key: str) -> None:
     assert hook.invoke({key: QUESTION, "context": DOCUMENTS}) == ANSWER
 
 
-def test_the_question_is_found_under_a_key_of_the_hosts_own() -> None:
-    """With `question_key` no other key is read, and its name is in the error."""
-    hook = HighlightAndSummarize(llm=Model(), question_key="ask")
-
-    assert hook.invoke({"ask": QUESTION, "context": DOCUMENTS}) == ANSWER
-    with pytest.raises(UsageError, match="'ask'"):
-        hook.invoke(INPUT)
-
-
 def test_it_is_a_part_of_a_retrieval_chain() -> None:
     """`create_retrieval_chain` takes it in place of the documents chain."""
     retriever = RunnableLambda(lambda _: DOCUMENTS)
