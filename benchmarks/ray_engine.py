@@ -25,7 +25,7 @@ from sdrag.corpus_binder import bind_corpus
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.progress import batched
 from sdrag.effects.steps import Outcome, Steps, try_each
-from sdrag.linkage import mask_corpus
+from sdrag.linkage import fit
 from sdrag.linkage.masking import Passes
 from sdrag.parallel import RayPool
 from sdrag.pipeline import Engine, bind
@@ -96,12 +96,12 @@ def masked(documents: list[Passage], local: bool, pool: RayPool) -> bool:  # noq
     count = len(documents)
     here = timed(
         "mask, one process",
-        lambda: mask_corpus(documents, None, detector, key=KEY),
+        lambda: fit(documents, None, detector, key=KEY).masked,
         count,
     )
     there = timed(
         "mask, Ray",
-        lambda: mask_corpus(documents, None, detector, key=KEY, passes=Passes(pool)),
+        lambda: fit(documents, None, detector, key=KEY, passes=Passes(pool)).masked,
         count,
     )
     print(f"{int(here.plan.masked.sum())} masked, {len(here.plan.before)} links before")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdrag.linkage.incidence import Incidence
+from sdrag.linkage.graph import Incidence
 from sdrag.linkage.schema import WEIGHTS
 
 __all__ = ["zipf_corpus"]
@@ -31,11 +31,16 @@ def zipf_corpus(documents: int, seed: int = 0) -> Incidence:
     relevance = draw.uniform(0.3, 1.0, size)
     weight = draw.choice(np.array(list(WEIGHTS.values())), size)
     used, number = np.unique(entity, return_inverse=True)
-    return Incidence.from_columns(
+    document = np.repeat(np.arange(documents), _MENTIONS)
+    order = np.lexsort((-relevance, number, document))
+    _, first = np.unique(document[order] * len(used) + number[order], return_index=True)
+    kept = order[first]
+    return Incidence(
         [str(number) for number in range(documents)],
         [f"{number:09}" for number in range(len(used))],
-        np.repeat(np.arange(documents), _MENTIONS),
-        number,
-        relevance,
+        document[kept],
+        number[kept],
+        relevance[kept],
         weight[used],
+        np.ones(len(used), bool),
     )

@@ -258,7 +258,7 @@ def linkage(
         Literal["given", "local"], typer.Option(help="Given by the data, or found.")
     ] = "given",
     select: Annotated[
-        Literal["document", "greedy", "knapsack"] | None,
+        Literal["document", "greedy"] | None,
         typer.Option(
             help="How entities are selected; as the policy says if not given."
         ),
@@ -276,7 +276,7 @@ def linkage(
     from benchmarks.suites.linkage import evaluate_linkage
     from benchmarks.suites.linkage_clusters import packaged_clusters, read_clusters
     from sdrag.detectors.local import LocalDetector
-    from sdrag.linkage.settings import read_settings
+    from sdrag.linkage.schema import read_settings
 
     clusters = packaged_clusters() if data is None else read_clusters(data)
     given = {"select": select, "chain_length": chain_length}

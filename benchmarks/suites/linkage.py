@@ -18,13 +18,11 @@ from typing import Any
 from benchmarks.suites.classification import f1
 from benchmarks.suites.linkage_clusters import LEAKED_ABOVE, Cluster
 from sdrag.detectors import Detector
-from sdrag.effects.steps import EffectRunner, replied, run
+from sdrag.effects.steps import EffectRunner
 from sdrag.errors import UsageError
-from sdrag.linkage import Assessment, Masked, assess, mask_corpus
-from sdrag.linkage.mentions import Mentions
-from sdrag.linkage.schema import Schema, schema_of
-from sdrag.linkage.second_look import KnownForms
-from sdrag.linkage.settings import local_runner
+from sdrag.linkage import Assessment, Masked, assess, fit
+from sdrag.linkage.fitting import Entities
+from sdrag.linkage.schema import Schema
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold, fold_text
 
@@ -32,9 +30,9 @@ __all__ = [
     "answers_kept",
     "content_words",
     "evaluate_linkage",
+    "given_entities",
     "leak_rate",
     "link_scores",
-    "mentions_of",
     "remaining",
 ]
 
@@ -69,8 +67,8 @@ def evaluate_linkage(
         UsageError: The data names no entities, and no detector was given.
     """
     documents = [document for cluster in clusters for document in cluster.documents]
-    mentions = mentions_of(clusters, detector, runner)
-    masked = mask_corpus(documents, settings, mentions=mentions, runner=runner)
+    entities = detector or given_entities(clusters)
+    masked = fit(documents, settings, entities, runner=runner).masked
     texts = {
         source.id: clean.text
         for source, clean in zip(documents, masked.documents, strict=True)
@@ -98,24 +96,13 @@ def evaluate_linkage(
     }
 
 
-def mentions_of(
-    clusters: Sequence[Cluster],
-    detector: Detector | None = None,
-    runner: EffectRunner | None = None,
-) -> Mentions:
+def given_entities(clusters: Sequence[Cluster]) -> Entities:
     """
-    Return what is found in each document, as the data says or as a detector finds.
+    Return what is in each document, as the data says.
 
     Raises:
-        UsageError: The data names no entities, and no detector was given.
+        UsageError: The data names no entities.
     """
-    documents = [document for cluster in clusters for document in cluster.documents]
-    if detector is not None:
-        texts = [document.text for document in documents]
-        outcomes = run(detector.detect(texts), runner or local_runner())
-        read = [replied(outcome) for outcome in outcomes]
-        found = KnownForms.of(texts, read).look(texts, read)
-        return dict(zip((d.id for d in documents), found, strict=True))
     given: dict[str, Sequence[Any]] = {}
     for cluster in clusters:
         if cluster.entities is None:
@@ -210,7 +197,7 @@ def _linked(clusters: Sequence[Cluster], assessment: Assessment) -> dict[str, An
 def _leak_rates(
     clusters: Sequence[Cluster], masked: Masked, texts: Mapping[str, str]
 ) -> list[float]:
-    schema = schema_of(masked.assessment.settings)
+    schema = Schema(masked.assessment.settings)
     forms = _forms_by_value(masked.assessment, schema)
     rates = []
     for cluster in clusters:

@@ -168,9 +168,9 @@ def _judging():
 
 def _linking():
     from sdrag.linkage.extractor import ModelExtractor  # noqa: PLC0415
-    from sdrag.linkage.rewriting import _prompt  # noqa: PLC0415
+    from sdrag.linkage.masking import _rewrite_prompt  # noqa: PLC0415
 
-    return [*sent(ModelExtractor().extract([TEXT])), _prompt(PASSAGE)]
+    return [*sent(ModelExtractor().extract([TEXT])), _rewrite_prompt(PASSAGE)]
 
 
 BUILT = {
@@ -186,7 +186,7 @@ BUILT = {
     ("hierarchy._prompt",): _summarizing_clusters,
     ("models.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,
-    ("extractor._read", "rewriting._prompt"): _linking,
+    ("extractor._read", "masking._rewrite_prompt"): _linking,
 }
 """How the prompts of each site are built from the worst: the query and raw text."""
 

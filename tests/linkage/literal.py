@@ -36,7 +36,7 @@ class Literal:
     def strength(self, one: str, two: str, masked: set[str]) -> float | None:
         shared = (self.corpus[one].keys() & self.corpus[two].keys()) - masked
         if not shared:
-            return None
+            return None  # an entity that counts nothing links nothing
         return 1 - math.prod(
             1
             - max(self.corpus[one][entity], self.corpus[two][entity])

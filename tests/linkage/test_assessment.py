@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from sdrag.linkage import assess
-from sdrag.linkage.incidence import Incidence, uniqueness
+from sdrag.linkage.graph import uniqueness
 from sdrag.linkage.schema import Schema
+from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Passage
 
 # Forty-nine documents, so log(N + 1) is log(50). One patient id of one document, one
@@ -43,30 +44,15 @@ def test_columns_agree_with_the_worked_example() -> None:
     (link,) = result.links
     assert (link.first, link.second) == ("d00", "d01")
     assert link.strength == pytest.approx(EDGE, abs=1e-9)
-    (chain,) = result.chain_list
+    (chain,) = result.chains
     assert (chain.documents, chain.category) == (("d00", "d01"), "MEDIUM")
     assert chain.risk == pytest.approx(0.578191960, abs=1e-9)
-
-
-def test_the_document_graph_is_a_networkx_graph() -> None:
-    """Nodes carry risks, edges strengths and what they go by."""
-    documents = [Passage("a", "text"), Passage("b", "text")]
-    mentions = [[["Bo Li", "", "NAME", 1.0]]] * 2
-    graph = assess(documents, mentions, {"edge_threshold": 0.3}).graph()
-    assert set(graph.nodes) == {"a", "b"}
-    assert 0 < graph.nodes["a"]["risk"] < 1
-    assert len(graph.edges["a", "b"]["via"]) == 1
-
-
-def test_an_entity_given_twice_keeps_its_higher_relevance() -> None:
-    """One row a document and entity."""
-    corpus = Incidence.build(["a"], [(0, "x", 0.3), (0, "x", 0.6)], {"x": 1.0})
-    assert corpus.relevance.tolist() == [0.6]
-    assert np.array_equal(corpus.frequency, [1])
 
 
 def test_detectors_names_are_read_as_types_of_the_table() -> None:
     """A synonym, unless the domain has that very type."""
     assert Schema().canonical("person") == "NAME"
     assert Schema().canonical("IBAN") == "PATIENT_ID"
-    assert Schema({"PERSON": 0.5}).canonical("PERSON") == "PERSON"
+    assert (
+        Schema(LinkageSection(weights={"PERSON": 0.5})).canonical("PERSON") == "PERSON"
+    )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sdrag.effects.prompts import Label, Prompt
 from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.errors import UsageError
-from sdrag.linkage import Fitted, assess, fit, mask_corpus
+from sdrag.linkage import Fitted, assess, fit
 from sdrag.linkage.extractor import ModelExtractor
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Mention, Passage, Span
@@ -42,9 +42,9 @@ def corpus() -> tuple[list[Passage], list[list[list[object]]]]:
     return documents, mentions
 
 
-def fitted(select: str = "knapsack") -> Fitted:
+def fitted() -> Fitted:
     documents, mentions = corpus()
-    return fit(documents, {**PLAIN, "select": select}, mentions=mentions)
+    return fit(documents, PLAIN, mentions)
 
 
 def test_a_plan_applies_to_further_text() -> None:
@@ -62,27 +62,25 @@ def test_an_id_that_holds_a_name_is_aliased() -> None:
     assert one.id == again.id != two.id
 
 
-@pytest.mark.parametrize("select", ["greedy", "knapsack"])
-def test_an_update_names_earlier_documents(select: str) -> None:
+def test_an_update_names_earlier_documents() -> None:
     """A new document links to an old one, which must be masked anew."""
-    first = fitted(select)
+    first = fitted()
     assert FACT in first.masked.documents[1].text
     new = Passage("d", f"He is the {FACT} of {TOWN}.")
     update = first.updated(
         [new],
-        mentions=[[[FACT, "", "UNIQUE_FACT", 1.0], [TOWN, "", "LOCATION", 1.0]]],
+        entities=[[[FACT, "", "UNIQUE_FACT", 1.0], [TOWN, "", "LOCATION", 1.0]]],
     )
     assert update.stale == ("b",)
     texts = " ".join(document.text for document in update.fitted.masked.documents)
     assert FACT not in texts
 
 
-@pytest.mark.parametrize("select", ["greedy", "knapsack"])
-def test_what_was_masked_stays_masked(select: str) -> None:
+def test_what_was_masked_stays_masked() -> None:
     """A value that was taken out does not come back by becoming common."""
-    first = fitted(select)
+    first = fitted()
     more = [Passage(f"n{n}", f"{WHO} again.") for n in range(9)]
-    update = first.updated(more, mentions=[[[WHO, "", "NAME", 0.1]]] * 9)
+    update = first.updated(more, entities=[[[WHO, "", "NAME", 0.1]]] * 9)
     assert all(WHO not in d.text for d in update.fitted.masked.documents)
     assert update.stale == ()
 
@@ -144,15 +142,14 @@ class TestIncremental:
         old = {f"a{n}": row for n, row in enumerate(first)}
         new = {f"b{n}": row for n, row in enumerate(later)}
         gone = [name for name in old if name == f"a{removed}"]
-        update = fit(passages(old), PLAIN, mentions=old).updated(
-            passages(new), gone, mentions=new
+        update = fit(passages(old), PLAIN, entities=old).updated(
+            passages(new), gone, entities=new
         )
         left = {k: v for k, v in (old | new).items() if k not in gone}
         scratch = assess(passages(left), left, PLAIN)
         followed = update.fitted.masked.assessment
         assert followed.links == scratch.links
         assert followed.document_risk == scratch.document_risk
-        assert followed.uniqueness == scratch.uniqueness
 
     @settings(max_examples=40, deadline=None)
     @given(small, small)
@@ -164,8 +161,8 @@ class TestIncremental:
         """Stale are those earlier documents whose masked text is another."""
         old = {f"a{n}": row for n, row in enumerate(first)}
         new = {f"b{n}": row for n, row in enumerate(later)}
-        plan = fit(passages(old), PLAIN, mentions=old)
-        update = plan.updated(passages(new), mentions=new)
+        plan = fit(passages(old), PLAIN, entities=old)
+        update = plan.updated(passages(new), entities=new)
         before = {fold_text(f) for e in plan.masked.entities for f in e.forms}
         after = {fold_text(f) for e in update.fitted.masked.entities for f in e.forms}
         assert before <= after
@@ -179,7 +176,7 @@ class TestIncremental:
         """The detector is given the new documents and no other."""
         detector = Marked()
         plan = fit([Passage("a", "One <red kite>.")], PLAIN, detector)
-        plan.updated([Passage("b", "Two <grey owl>s.")], detector=detector)
+        plan.updated([Passage("b", "Two <grey owl>s.")], entities=detector)
         assert detector.texts == ["One <red kite>.", "Two <grey owl>s."]
 
     @settings(max_examples=60, deadline=None)
@@ -209,9 +206,9 @@ class TestIncremental:
         runner = Scripted(embed=vectors)
         old = {"a": [("red kite", "", "EVENT", 1.0), ("grey owl", "", "EVENT", 1.0)]}
         new = {"b": [("a red kite", "", "EVENT", 1.0)]}
-        plan = fit(passages(old), mentions=old, runner=runner)
+        plan = fit(passages(old), entities=old, runner=runner)
         assert asked == ["red kite", "grey owl"]
-        update = plan.updated(passages(new), mentions=new, runner=runner)
+        update = plan.updated(passages(new), entities=new, runner=runner)
         assert asked[2:] == ["a red kite"]
         resolved = update.fitted.masked.assessment.resolved
         assert {len(entity.forms) for entity in resolved.entities} == {1, 2}
@@ -243,7 +240,7 @@ class TestModelExtractor:
         """A detail found elsewhere is found here too; names are not handed on."""
         runner = Scripted(complete=self.answer)
         documents = [Passage("a", f"{WHO}, {FACT}."), Passage("b", f"Some {FACT}.")]
-        result = mask_corpus(documents, PLAIN, ModelExtractor(), runner=runner)
+        result = fit(documents, PLAIN, ModelExtractor(), runner=runner).masked
         types = {entity.type for entity in result.assessment.resolved.entities}
         assert types == {"NAME", "UNIQUE_FACT"}
         assert len(result.assessment.links) == 1
@@ -257,7 +254,7 @@ class TestModelExtractor:
         runner = Scripted(complete=self.answer)
         old = [Passage("a", f"{WHO}, {FACT}."), Passage("o", f"Just {FACT} here.")]
         plan = fit(old[:1], PLAIN, ModelExtractor(), runner=runner)
-        update = plan.updated([old[1]], detector=ModelExtractor(), runner=runner)
+        update = plan.updated([old[1]], entities=ModelExtractor(), runner=runner)
         known = runner.effects[-1].items[-1].messages[-1].content.text
         assert FACT in known.partition("Document:")[0]
         assert WHO not in known.partition("Document:")[0]
@@ -266,25 +263,23 @@ class TestModelExtractor:
         plan = fit(
             [Passage("o", f"Just {FACT} here.")], PLAIN, ModelExtractor(), runner=runner
         )
-        assert plan.corpus.occurrences == {"o": ()}
+        assert plan.found == {"o": ()}
         asked = len(runner.effects)
-        update = plan.updated([old[0]], detector=ModelExtractor(), runner=runner)
-        assert [found.form for found in update.fitted.corpus.occurrences["o"]] == [FACT]
+        update = plan.updated([old[0]], entities=ModelExtractor(), runner=runner)
         assert all(len(effect.items) == 1 for effect in runner.effects[asked:])
         assert len(update.fitted.masked.assessment.links) == 1
 
     def test_its_prompts_are_labelled(self) -> None:
         """Documents are sensitive, and nobody's question stands beside them."""
         runner = Scripted(complete=self.answer)
-        mask_corpus([Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner)
+        fit([Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner)
         prompts = [e.items[0] for e in runner.effects if hasattr(e.items[0], "labels")]
         assert {prompt.labels for prompt in prompts} == {Label.SENSITIVE}
 
     def test_an_unreadable_reply_withholds(self) -> None:
         """It is not taken for a document without entities."""
         runner = Scripted(complete=lambda prompt: "Sorry.")
-        result = mask_corpus(
-            [Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner
-        )
+        plan = fit([Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner)
+        result = plan.masked
         assert result.documents == ()
         assert [decision.action for decision in result.decisions] == ["withheld"]

@@ -14,12 +14,11 @@ from literal import Literal
 from benchmarks.zipf import zipf_corpus
 from sdrag.errors import InputTooLargeError
 from sdrag.linkage import graph
-from sdrag.linkage.graph import Edges, documents_of, enumerate_chains, find_edges
-from sdrag.linkage.incidence import Incidence
+from sdrag.linkage.graph import Edges, Incidence, find_chains, find_edges
 from sdrag.policy import LinkageSection
 
 names = st.sampled_from([f"e{number}" for number in range(9)])
-relevances = st.floats(0.0, 1.0, allow_nan=False)
+relevances = st.floats(0.01, 1.0, allow_nan=False)
 corpora = st.lists(
     st.dictionaries(names, relevances, max_size=8), min_size=2, max_size=14
 )
@@ -31,7 +30,7 @@ thresholds = st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.8])
 
 def columns(held: list[dict[str, float]], weighed: dict[str, float]) -> Incidence:
     rows = [(n, e, r) for n, document in enumerate(held) for e, r in document.items()]
-    return Incidence.build([f"d{n:02}" for n in range(len(held))], rows, weighed)
+    return Incidence.of([f"d{n:02}" for n in range(len(held))], rows, weighed)
 
 
 @settings(max_examples=200, deadline=None)
@@ -83,65 +82,37 @@ def test_too_many_links_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 PAIRS = list(itertools.combinations(range(6), 2))
 graphs = st.sets(st.sampled_from(PAIRS), min_size=1).map(sorted)
-shapes = st.sampled_from(["path", "subgraph"])
 
 
-def chains_of(
-    pairs: list[tuple[int, int]], length: int, shape: str, most: int = 10_000
-) -> tuple[list[list[int]], dict[int, int]]:
-    """Return each chain as its hops, ascending, and what was left out."""
+def chains_of(pairs: list[tuple[int, int]], length: int, most: int) -> list[list[int]]:
+    """Return the documents of each chain."""
     first, second = (np.array([pair[n] for pair in pairs]) for n in (0, 1))
     none = np.zeros(0, np.int64)
     logs = np.linspace(0.2, 0.9, len(pairs))
     edges = Edges(first, second, logs, none, none, np.zeros(0))
-    section = LinkageSection(chain_length=length, chain_shape=shape, max_chains=most)
-    found = enumerate_chains(edges, np.full(6, 0.5), section)
-    rows = [sorted(hop for hop in row if hop >= 0) for row in found.hops.tolist()]
-    return sorted(rows), dict(found.left_out)
-
-
-def expected_chains(
-    pairs: list[tuple[int, int]], length: int, shape: str
-) -> list[list[int]]:
-    drawn = nx.Graph(pairs)
-    number = {pair: n for n, pair in enumerate(pairs)}
-    found = set()
-    for size in range(2, length + 1):
-        for documents in itertools.permutations(sorted(drawn), size):
-            walk = [tuple(sorted(pair)) for pair in itertools.pairwise(documents)]
-            among = drawn.subgraph(documents)
-            if shape == "subgraph" and nx.is_connected(among):
-                found.add(tuple(sorted(number[tuple(sorted(e))] for e in among.edges)))
-            elif shape == "path" and all(pair in number for pair in walk):
-                found.add(tuple(sorted(number[pair] for pair in walk)))
-    return sorted(map(list, found))
+    section = LinkageSection(chain_length=length, max_chains=most)
+    found = find_chains(edges, np.full(6, 0.5), section)
+    for number, hops in enumerate(found.hops.tolist()):
+        walk = [tuple(sorted(pair)) for pair in itertools.pairwise(found.path(number))]
+        assert [pairs[hop] for hop in hops if hop >= 0] == walk
+    return sorted(list(found.path(number)) for number in range(len(found)))
 
 
 @settings(max_examples=60, deadline=None)
-@given(graphs, st.integers(2, 5), shapes, st.integers(1, 40))
-def test_every_chain_is_found_once(
-    pairs: list[tuple[int, int]], length: int, shape: str, most: int
+@given(graphs, st.integers(2, 5), st.integers(1, 40))
+def test_every_path_is_found_once(
+    pairs: list[tuple[int, int]], length: int, most: int
 ) -> None:
-    """As networkx sees them; what a bound leaves out is counted, never too low."""
-    expected = expected_chains(pairs, length, shape)
-    assert chains_of(pairs, length, shape) == (expected, {})
-    part, left_out = chains_of(pairs, length, shape, most)
-    assert len(part) <= max(most, len(pairs))
-    assert sum(left_out.values()) >= len(expected) - len(part)
-
-
-@pytest.mark.parametrize(
-    ("hops", "documents"),
-    [
-        ([(4, 7)], [4, 7]),
-        ([(1, 3), (3, 2)], [1, 3, 2]),
-        ([(3, 1), (3, 2), (2, 5)], [1, 3, 2, 5]),
-        ([(0, 1), (0, 2), (0, 3)], [0, 1, 2, 3]),
-        ([(0, 1), (0, 2), (1, 2)], [0, 1, 2]),
-    ],
-)
-def test_the_documents_of_a_chain(
-    hops: list[tuple[int, int]], documents: list[int]
-) -> None:
-    """A path in its order, any other group ascending."""
-    assert documents_of(hops) == documents
+    """As networkx sees them; more than the bound are refused."""
+    drawn = nx.Graph(pairs)
+    expected = [
+        path
+        for one, two in itertools.combinations(sorted(drawn), 2)
+        for path in nx.all_simple_paths(drawn, one, two, cutoff=length - 1)
+    ]
+    assert chains_of(pairs, length, 10_000) == sorted(expected)
+    if len(expected) - len(pairs) > most:
+        with pytest.raises(InputTooLargeError, match="chain_length"):
+            chains_of(pairs, length, most)
+    else:
+        assert chains_of(pairs, length, most) == sorted(expected)

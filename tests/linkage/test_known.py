@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.linkage import assess
+from sdrag.linkage import assess, fit
 from sdrag.linkage.meaning import meaning_pairs
-from sdrag.linkage.mentions import read_mentions
-from sdrag.linkage.schema import Schema
 from sdrag.linkage.second_look import KnownForms
 from sdrag.vocabulary import Mention, Passage, Span
 
@@ -18,7 +16,9 @@ from sdrag.vocabulary import Mention, Passage, Span
 def look_again(
     texts: list[str], found: list[tuple[Mention, ...]]
 ) -> list[tuple[Mention, ...]]:
-    return KnownForms.of(texts, found).look(texts, found)
+    rows = list(zip(texts, found, strict=True))
+    known = KnownForms.of(rows)
+    return [known.look(text, row) for text, row in rows]
 
 
 def mention(text: str, form: str, type_: str, sure: float = 0.9) -> Mention:
@@ -46,7 +46,7 @@ def test_known_forms_are_found_elsewhere(
     """Whole words, identifiers under any punctuation; short forms say too little."""
     first = f"It is {form}."
     found = look_again([first, elsewhere], [(mention(first, form, "ID"),), ()])
-    assert found[0] == (mention(first, form, "ID"),)
+    assert {one.span for one in found[0]} == {mention(first, form, "ID").span}
     assert bool(found[1]) is seen
 
 
@@ -67,14 +67,6 @@ def test_nothing_found_is_lost(texts: list[str]) -> None:
         assert set(before) <= set(after)
 
 
-def test_an_identifier_is_no_name() -> None:
-    """Four digits are nobody's name, whatever a detector says."""
-    text = "patient SL-330178"
-    found = [[mention(text, "SL-330178", "PERSON")]]
-    rows = read_mentions([Passage("a", text)], found, Schema())
-    assert rows[0][0].type == "NON_PERSONAL_ID"
-
-
 def test_numbers_in_words_keep_forms_apart() -> None:
     """Ten is not nine, however near in meaning."""
     near = np.ones((2, 1), np.float32)
@@ -88,4 +80,6 @@ def test_links_rest_on_the_second_look() -> None:
     documents = [Passage(str(n), text) for n, text in enumerate(texts)]
     found = [(mention(texts[0], "KV-7719203", "PATIENT_ID"),), *[()] * 9]
     assert not assess(documents, found).links
-    assert len(assess(documents, look_again(texts, found)).links) == 1
+    assert len(fit(documents, None, found).masked.assessment.links) == 1
+    given = [[["KV-7719203", "", "PATIENT_ID", 0.9]], *[[]] * 9]
+    assert len(fit(documents, None, given).masked.assessment.links) == 1

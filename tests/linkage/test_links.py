@@ -108,12 +108,11 @@ def test_a_type_that_no_plan_may_mask_is_joined_with_no_other() -> None:
     ("one", "two"),
     [
         (("34", "AGE"), ("34", "PATIENT_ID")),
-        (("12", "PATIENT_ID"), ("12", "NON_PERSONAL_ID")),
         (("bee venom anaphylaxis", "MEDICAL_CONDITION"), ("bee venom", "TREATMENT")),
     ],
 )
 def test_values_of_two_kinds_stay_two(one: Entry, two: Entry) -> None:
-    """An age is no number, a short number no identifier, a disease no treatment."""
+    """An age is no number, a disease no treatment."""
     assert shared([[one], [two]], NOTHING_ELSE) == 0
 
 

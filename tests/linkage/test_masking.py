@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import ModelError, UsageError
-from sdrag.linkage import mask_corpus
+from sdrag.linkage import fit
 from sdrag.linkage.masking import Masked
 from sdrag.linkage.replacing import Masker
 from sdrag.text.folding import fold, fold_text
@@ -37,7 +37,7 @@ def masked(style: str = "label", **more: object) -> Masked:
     ]
     section = {**PLAIN, "replace": style}
     given = [[[WHO, "", "NAME", 1.0]], []]
-    return mask_corpus(documents, section, mentions=given, **more)  # type: ignore[arg-type]
+    return fit(documents, section, given, **more).masked  # type: ignore[arg-type]
 
 
 class TestMasker:
@@ -175,9 +175,8 @@ class TestNothingElseHoldsIt:
     def test_metadata_and_ids_are_cleaned(self) -> None:
         """A masked form is taken out of values and keys, and an id is aliased."""
         document = Passage(WHO, f"{WHO}!", {WHO: 1, "n": {"deep": (WHO,)}}, 0.5, WHO)
-        (clean,) = mask_corpus(
-            [document], PLAIN, mentions=[[[WHO, "", "NAME", 1.0]]]
-        ).documents
+        plan = fit([document], PLAIN, [[[WHO, "", "NAME", 1.0]]])
+        (clean,) = plan.masked.documents
         assert WHO not in repr((clean.id, clean.document_id, dict(clean.metadata)))
         assert clean.score == 0.5
         assert clean.metadata["n"] == {"deep": ("[NAME]",)}
@@ -210,7 +209,7 @@ class TestNothingElseHoldsIt:
         metadata = {"author": [WHO]}
         document = Passage("a", WHO, metadata)
         before = copy.deepcopy(metadata)
-        mask_corpus([document], PLAIN, mentions=[[[WHO, "", "NAME", 1.0]]])
+        fit([document], PLAIN, [[[WHO, "", "NAME", 1.0]]])
         assert (metadata, document.text) == (before, WHO)
 
 
@@ -228,7 +227,7 @@ class Half:
 def test_what_a_detector_could_not_read_is_withheld() -> None:
     """Closed: the document does not pass on raw."""
     documents = [Passage("a", f"{WHO} came."), Passage("b", f"{WHO} left.")]
-    result = mask_corpus(documents, PLAIN, Half())
+    result = fit(documents, PLAIN, Half()).masked
     assert [document.text for document in result.documents] == ["[NAME] came."]
     assert [(d.subject, d.action) for d in result.decisions] == [
         ("a", "redacted"),
@@ -239,20 +238,19 @@ def test_what_a_detector_could_not_read_is_withheld() -> None:
 def test_a_withheld_document_is_named_without_a_masked_form() -> None:
     """An id is text too."""
     documents = [Passage("a", f"{WHO} came."), Passage(WHO, f"{WHO} left.")]
-    result = mask_corpus(documents, PLAIN, Half())
+    result = fit(documents, PLAIN, Half()).masked
     assert [d.action for d in result.decisions] == ["redacted", "withheld"]
     assert WHO not in repr(result.decisions)
 
 
-def test_entities_come_from_one_place() -> None:
-    """Neither none nor two."""
-    for given_ in ({}, {"detector": Half(), "mentions": [[]]}):
-        with pytest.raises(UsageError, match="`detector` and `mentions`"):
-            mask_corpus([Passage("a", "x")], **given_)
+def test_entities_have_to_be_given() -> None:
+    """A corpus in which nobody looked is not taken for one without entities."""
+    with pytest.raises(UsageError, match="0 lists for 1 documents"):
+        fit([Passage("a", "x")])
 
 
 def test_ids_must_differ() -> None:
     """Two documents of one id could not be told apart in the report."""
     twice = [Passage("a", "x"), Passage("a", "y")]
     with pytest.raises(UsageError, match="same id"):
-        mask_corpus(twice, mentions=[[], []])
+        fit(twice, None, [[], []])

@@ -30,7 +30,7 @@ def fitted(**more: object) -> Fitted:
         Passage(f"of {WHO}", "The \ud800 end."),
     ]
     given_ = [[[WHO, "", "NAME", 1.0]], []]
-    return fit(documents, PLAIN, mentions=given_, key=KEY, **more)  # type: ignore[arg-type]
+    return fit(documents, PLAIN, entities=given_, key=KEY, **more)  # type: ignore[arg-type]
 
 
 def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_aliases_last_without_a_key(tmp_path: Path) -> None:
     """Chance made them, so chance is in the file."""
     documents = [Passage(f"{WHO} 1", f"{WHO} came.")]
-    plan = fit(documents, PLAIN, mentions=[[[WHO, "", "NAME", 1.0]]])
+    plan = fit(documents, PLAIN, entities=[[[WHO, "", "NAME", 1.0]]])
     plan.save(tmp_path / "plan", KEY)
     opened = Fitted.open(tmp_path / "plan", KEY)
     chunk = Passage(f"{WHO} 2", "x")
@@ -71,7 +71,7 @@ def test_a_plan_goes_on_as_if_it_had_not_been_saved(
     with TemporaryDirectory() as folder:
         plan.save(Path(folder) / "plan")
         opened = Fitted.open(Path(folder) / "plan", KEY)
-    one, two = (kept.updated(new, detector=Marked()) for kept in (plan, opened))
+    one, two = (kept.updated(new, entities=Marked()) for kept in (plan, opened))
     assert one.stale == two.stale
     assert [d.text for d in one.documents] == [d.text for d in two.documents]
 
@@ -92,7 +92,7 @@ def test_nothing_is_embedded_or_rewritten_again(tmp_path: Path) -> None:
     rows = [[("red kite", "", "EVENT", 1.0), ("grey owl", "", "EVENT", 1.0)]]
     section = {"replace": "rewrite", "max_document_risk": 0.1}
     plan = fit(
-        [Passage("a", "red kite, grey owl")], section, mentions=rows, runner=runner
+        [Passage("a", "red kite, grey owl")], section, entities=rows, runner=runner
     )
     plan.save(tmp_path / "plan", KEY)
     before = list(asked)
@@ -126,7 +126,7 @@ def test_what_is_no_plan_is_refused(tmp_path: Path, data: bytes) -> None:
 
 def test_wrong_calls(tmp_path: Path) -> None:
     """No key, a short one, no file, no folder."""
-    plan = fit([Passage("a", WHO)], PLAIN, mentions=[[]])
+    plan = fit([Passage("a", WHO)], PLAIN, entities=[[]])
     with pytest.raises(UsageError, match="saved with a key"):
         plan.save(tmp_path / "plan")
     with pytest.raises(UsageError, match="5 bytes"):

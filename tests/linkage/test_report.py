@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.suites.linkage_clusters import packaged_clusters
-from sdrag.linkage import mask_corpus
+from sdrag.linkage import fit
 from sdrag.reports.linkage import render_linkage
 from sdrag.vocabulary import Decision
 
@@ -15,9 +15,8 @@ def test_a_report_holds_no_value():
     clusters = packaged_clusters()
     documents = [d for cluster in clusters for d in cluster.documents]
     mentions = {k: v for c in clusters for k, v in (c.entities or {}).items()}
-    section = {"chain_length": 4, "max_chains": 12, "max_document_risk": 1.0}
-    for settings in ({"select": "greedy"}, section):
-        masked = mask_corpus(documents, settings, mentions=mentions)
+    for settings in (None, {"chain_length": 4, "max_document_risk": 1.0}):
+        masked = fit(documents, settings, mentions).masked
         withheld = Decision("x", "withheld", "linkage")
         report = render_linkage(
             replace(masked, decisions=(*masked.decisions, withheld))
@@ -28,4 +27,3 @@ def test_a_report_holds_no_value():
         assert "http:" not in report
         assert "<svg" in report
         assert "1 documents could not be read" in report
-    assert "Not enumerated" in report

@@ -5,12 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sdrag.detectors.local import LocalDetector
-from sdrag.effects.steps import replied, run
 from sdrag.errors import PolicyError, UsageError
-from sdrag.linkage import assess, mask_corpus
-from sdrag.linkage.mentions import read_mentions
-from sdrag.linkage.schema import ROLES, WEIGHTS, schema_of
-from sdrag.linkage.settings import local_runner, read_settings
+from sdrag.linkage import assess, fit
+from sdrag.linkage.schema import ROLES, WEIGHTS, Schema, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Mention, Passage, Span
 
@@ -48,7 +45,7 @@ def test_without_a_role_a_type_is_a_description() -> None:
     _, one, two = WRITTEN_TWICE[1]
     documents = [Passage("a", one), Passage("b", two)]
     mentions = [[[one, "", "SEAT", 0.9]], [[two, "", "SEAT", 0.9]]]
-    settings = {"weights": {"SEAT": 0.5}, "resolution": {"spelling": False}}
+    settings = {"weights": {"SEAT": 0.5}}
     assert len(assess(documents, mentions, settings).resolved.entities) == 2
 
 
@@ -57,9 +54,9 @@ class TestWeight:
 
     def test_counts_the_default(self) -> None:
         """Less than a name, and as the policy says."""
-        assert schema_of(LinkageSection()).weight("SEAT") == 0.85
+        assert Schema(LinkageSection()).weight("SEAT") == 0.85
         settings = LinkageSection(default_weight=0.3)
-        assert schema_of(settings).weight("SEAT") == 0.3
+        assert Schema(settings).weight("SEAT") == 0.3
 
     def test_is_an_error_where_the_policy_says_so(self) -> None:
         """The message says what to do."""
@@ -84,34 +81,27 @@ class TestDetectedTypes:
     """What the local detector finds has the types of the schema."""
 
     @pytest.mark.parametrize(
-        ("text", "form", "type_"),
+        ("text", "form"),
         [
-            ("Ann Lee, born 3 May 1990, was seen.", "3 May 1990", "BIRTHDATE"),
-            ("Date of birth: 1990-05-03.", "1990-05-03", "BIRTHDATE"),
-            ("She was seen on 3 May 2020.", "3 May 2020", "EVENT_DATE"),
-            ("Patient no. AB-44718 was seen.", "AB-44718", "PATIENT_ID"),
-            ("A sleep study for record AB-44718.", "AB-44718", "PATIENT_ID"),
-            ("The parcel AB-44718 was lost.", "AB-44718", "NON_PERSONAL_ID"),
             (
                 "Ann Lee is the only man who swims to the island in winter.",
                 "the only man who swims to the island in winter",
-                "UNIQUE_FACT",
             ),
             (
                 "Ann Lee came. She keeps forty hives by the dam and was stung.",
                 "keeps forty hives by the dam",
-                "UNIQUE_FACT",
             ),
             (
                 "A woman who keeps forty hives by the dam called.",
                 "who keeps forty hives by the dam called",
-                "UNIQUE_FACT",
             ),
         ],
     )
-    def test_by_the_words_around(self, text: str, form: str, type_: str) -> None:
-        """A date after "born" is a birth date."""
-        assert (form, type_) in _found(text)
+    def test_what_singles_somebody_out_is_a_unique_fact(
+        self, text: str, form: str
+    ) -> None:
+        """As the words that begin it say."""
+        assert (form, "UNIQUE_FACT") in _found(text)
 
     def test_what_a_detector_is_less_sure_of_can_be_left_out(self) -> None:
         """The policy says how sure it must be; what is handed in is not asked."""
@@ -130,25 +120,14 @@ class TestDetectedTypes:
         text = "Members who lose their plugs pay half. Those who stay may call us."
         assert "UNIQUE_FACT" not in {type_ for _, type_ in _found(text)}
 
-    def test_a_birth_date_in_one_document_is_one_in_all(self) -> None:
-        """What the words of one document say holds for the value."""
-        texts = ["Ann Lee, born 3 May 1990.", "Ann Lee, 03/05/1990, was seen."]
-        documents = [Passage(str(n), text) for n, text in enumerate(texts)]
-        masked = mask_corpus(documents, None, LocalDetector())
-        entities = masked.assessment.resolved.entities
-        dates = [e for e in entities if ROLES.get(e.type) == "date"]
-        assert [e.type for e in dates] == ["BIRTHDATE"]
-
     def test_where_the_domain_has_one_type_of_the_role(self) -> None:
         """A person is read as the only type that names people."""
-        schema = schema_of(read_settings(SCHOOL))
+        schema = Schema(read_settings(SCHOOL))
         assert schema.canonical("PERSON") == "PUPIL"
         assert schema.canonical("EMAIL_ADDRESS") == "EMAIL_ADDRESS"
 
 
 def _found(text: str) -> set[tuple[str, str]]:
-    (outcome,) = run(LocalDetector().detect([text]), local_runner())
-    schema = schema_of(LinkageSection())
-    passage, mentions = Passage("a", text), replied(outcome)
-    (row,) = read_mentions([passage], [mentions], schema, detected=True)
-    return {(entry.form, entry.type) for entry in row}
+    """Return the forms of the entities of a text, with their types."""
+    masked = fit([Passage("a", text)], None, LocalDetector()).masked
+    return {(e.forms[0], e.type) for e in masked.assessment.resolved.entities}

@@ -23,7 +23,7 @@ from sdrag.corpus_binder import bind_corpus
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.steps import Outcome, Steps
 from sdrag.errors import HostError, UsageError
-from sdrag.linkage import Masked, mask_corpus
+from sdrag.linkage import Masked, fit
 from sdrag.linkage.masking import Passes
 from sdrag.parallel import Pool, Processes, RayPool
 from sdrag.policy import Policy
@@ -88,9 +88,9 @@ def test_masking_is_the_same_whoever_is_killed(pool: Pool, tmp_path: Path) -> No
     if isinstance(pool, Processes):
         dying.marker.touch()  # a process that dies is an error, see below
     passes = Passes(pool, lambda *args: told.append(args))
-    there = mask_corpus(documents, None, dying, key=KEY, passes=passes)
+    there = fit(documents, None, dying, key=KEY, passes=passes).masked
     assert dying.marker.exists()
-    here = mask_corpus(documents, None, LocalDetector(), key=KEY)
+    here = fit(documents, None, LocalDetector(), key=KEY).masked
     assert contents(here) == contents(there)
     assert told[-1] == ("Masking", 130, 130)
     assert {name for name, *_ in told} == {"Detecting", "Looking again", "Masking"}
@@ -100,7 +100,7 @@ def test_a_process_that_dies_is_an_error(tmp_path: Path) -> None:
     """Nothing is returned that lacks a document."""
     dying = Dying(tmp_path / "killed")
     with pytest.raises(HostError, match="was lost"):
-        mask_corpus(corpus(), None, dying, key=KEY, passes=Passes(Processes(2)))
+        fit(corpus(), None, dying, key=KEY, passes=Passes(Processes(2)))
 
 
 def test_binding_writes_the_same_rows(
@@ -135,7 +135,7 @@ def test_no_text_reaches_logs_or_errors(pool: Pool) -> None:
     """What Ray writes to its session's logs holds no text, and no error does."""
     who = "Zebulon Quartermaine"
     documents = [Passage(f"d{n}", f"Mr. {who} called {n} times.") for n in range(70)]
-    mask_corpus(documents, None, LocalDetector(), key=KEY, passes=Passes(pool))
+    fit(documents, None, LocalDetector(), key=KEY, passes=Passes(pool))
     with pytest.raises(HostError, match="failed with ValueError") as caught:
         list(pool.map(_quoting, (who,), [who, who]))
     assert who not in f"{caught.value!r}{caught.value.__cause__!r}"

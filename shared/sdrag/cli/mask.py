@@ -206,7 +206,7 @@ def _runner(llm: str) -> EffectRunner:
     """Return what answers effects: MiniLM, and a model where one is asked for."""
     from sdrag.effects.runner import Port, PortRunner, Ports
     from sdrag.framework import local_embeddings
-    from sdrag.linkage.settings import local_runner
+    from sdrag.linkage.schema import local_runner
 
     model = llm_of(llm)
     if not model:
@@ -227,12 +227,12 @@ def _fitted(
     from sdrag.detectors.local import LocalDetector
     from sdrag.linkage import Fitted, fit
     from sdrag.linkage.extractor import ModelExtractor
-    from sdrag.linkage.schema import schema_of
+    from sdrag.linkage.schema import Schema
 
     settings, documents = rules.linkage, corpus.documents
     detector: Any = LocalDetector()
     if llm != LOCAL:
-        detector = ModelExtractor(schema_of(settings))
+        detector = ModelExtractor(Schema(settings))
     if kept_at is None or key is None or not kept_at.exists():
         fitted = fit(
             documents, settings, detector, key=key, runner=runner, passes=passes

@@ -10,39 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sdrag.effects.steps import EffectRunner, Steps, run
-from sdrag.errors import UsageError
-from sdrag.linkage.graph import (
-    LEVELS,
-    Chains,
-    Edges,
-    documents_of,
-    enumerate_chains,
-    find_edges,
-)
-from sdrag.linkage.incidence import Incidence
+from sdrag.linkage.graph import LEVELS, Edges, Incidence, find_chains, find_edges
 from sdrag.linkage.meaning import Vectors
-from sdrag.linkage.mentions import Mentions, Occurrence, read_mentions
+from sdrag.linkage.mentions import Mentions, Occurrence, check_mentions, read_found
 from sdrag.linkage.resolve import Resolved, resolve
-from sdrag.linkage.schema import schema_of
-from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
+from sdrag.linkage.schema import Schema, SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Passage
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-__all__ = [
-    "Assessment",
-    "Chain",
-    "Link",
-    "assess",
-    "assess_steps",
-]
+__all__ = ["Assessment", "Chain", "Link", "assess", "assess_steps"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +60,12 @@ class Assessment(Confidential):
     corpus: Incidence
 
     def __repr__(self) -> str:
-        count = len(self.corpus.document_ids)
-        return f"Assessment({count} documents)"
+        return f"Assessment({len(self.corpus.document_ids)} documents)"
 
     @cached_property
     def edges(self) -> Edges:
         """The pruned document graph as columns."""
         return find_edges(self.corpus, self.settings.edge_threshold)
-
-    @cached_property
-    def chains(self) -> Chains:
-        """The chains of that graph."""
-        risks = self.corpus.document_risk()
-        return enumerate_chains(self.edges, risks, self.settings)
 
     @cached_property
     def document_risk(self) -> dict[str, float]:
@@ -101,54 +74,36 @@ class Assessment(Confidential):
         return dict(zip(self.corpus.document_ids, risks, strict=True))
 
     @cached_property
-    def uniqueness(self) -> dict[str, float]:
-        """`u(e)` by entity id."""
-        values = self.corpus.uniqueness.tolist()
-        return dict(zip(self.corpus.entity_ids, values, strict=True))
-
-    @cached_property
     def links(self) -> tuple[Link, ...]:
         """The edges, by documents."""
         edges, ids, names = self.edges, self.corpus.document_ids, self.corpus.entity_ids
-        starts = np.searchsorted(edges.via_edge, np.arange(len(edges) + 1)).tolist()
-        via = [names[entity] for entity in edges.via_entity.tolist()]
-        ends = zip(edges.first.tolist(), edges.second.tolist(), strict=True)
+        starts = np.searchsorted(edges.via_edge, np.arange(1, len(edges)))
+        rows = zip(
+            edges.first.tolist(),
+            edges.second.tolist(),
+            edges.strength.tolist(),
+            np.split(edges.via_entity, starts),
+            strict=False,  # without edges there is one empty part
+        )
         return tuple(
-            Link(ids[left], ids[right], strength, tuple(sorted(via[low:high])))
-            for (left, right), strength, low, high in zip(
-                ends, edges.strength.tolist(), starts, starts[1:], strict=False
-            )
+            Link(ids[a], ids[b], strength, tuple(names[e] for e in np.sort(via)))
+            for a, b, strength, via in rows
         )
 
     @cached_property
-    def chain_list(self) -> tuple[Chain, ...]:
+    def chains(self) -> tuple[Chain, ...]:
         """The chains, the riskiest first."""
-        order = np.argsort(-np.round(self.chains.risk_before, 12), kind="stable")
+        found = find_chains(self.edges, self.corpus.document_risk(), self.settings)
+        order = np.argsort(-np.round(found.risk_before, 12), kind="stable")
+        ids = self.corpus.document_ids
         return tuple(
             Chain(
-                self._documents(number),
-                float(self.chains.risk_before[number]),
-                LEVELS[int(self.chains.level[number])],
+                tuple(ids[document] for document in found.path(number)),
+                float(found.risk_before[number]),
+                LEVELS[int(found.level[number])],
             )
             for number in order.tolist()
         )
-
-    def graph(self) -> nx.Graph[str]:
-        """Return the document graph: `risk` on nodes, `strength` and `via` on edges."""
-        import networkx as nx  # noqa: PLC0415 -- only who asks for a graph loads it
-
-        graph: nx.Graph[str] = nx.Graph()
-        for document, risk in self.document_risk.items():
-            graph.add_node(document, risk=risk)
-        for link in self.links:
-            graph.add_edge(
-                link.first, link.second, strength=link.strength, via=link.via
-            )
-        return graph
-
-    def _documents(self, number: int) -> tuple[str, ...]:
-        ends = self.edges.ends(self.chains.hops[number])
-        return tuple(self.corpus.document_ids[d] for d in documents_of(ends))
 
 
 def assess(
@@ -172,7 +127,9 @@ def assess(
         UsageError: Two documents have one id, or a mention cannot be read.
     """
     section = read_settings(settings)
-    occurrences = read_mentions(documents, mentions, schema_of(section))
+    schema = Schema(section)
+    found = check_mentions(documents, mentions, schema)
+    occurrences = [read_found(d.text, found[d.id], schema) for d in documents]
     return run(assess_steps(documents, occurrences, section), runner or local_runner())
 
 
@@ -194,15 +151,16 @@ def assess_steps(
         known: Vectors of texts that were embedded before, by the same model.
     """
     ids = [document.id for document in documents]
-    if len(set(ids)) != len(ids):
-        raise UsageError(
-            "Two documents have the same id.", hint="Give each document its own id."
-        )
-    schema, texts = schema_of(settings), [document.text for document in documents]
+    schema = Schema(settings)
     resolved = yield from resolve(
-        occurrences, settings.resolution, schema, texts, key=key, known=known
+        occurrences,
+        settings.resolution,
+        schema,
+        [document.text for document in documents],
+        key=key,
+        known=known,
     )
     weights = {entity.id: schema.weight(entity.type) for entity in resolved.entities}
     kept = {e.id for e in resolved.entities if e.type in settings.unmaskable}
-    corpus = Incidence.build(ids, resolved.rows, weights, frozenset(kept))
+    corpus = Incidence.of(ids, resolved.rows, weights, frozenset(kept))
     return Assessment(settings, resolved, corpus)

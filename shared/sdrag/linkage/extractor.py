@@ -19,7 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import ModelReplyError, SdragError
-from sdrag.linkage.incidence import uniqueness
+from sdrag.linkage.graph import uniqueness
 from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.schema import DIRECT, Schema
 from sdrag.text.folding import fold, fold_text

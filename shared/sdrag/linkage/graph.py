@@ -1,72 +1,185 @@
 """
-The document graph: its edges, pruning, and chains of linked documents (CLAM, 4.2.3).
+Risks of documents, their links, and chains of linked documents (CLAM, section 4.2.3).
 
-`strength = 1 - prod(1 - s_e)` over shared entities reaches a threshold t when the sum
-of `-log(1 - s_e)` reaches `-log(1 - t)`. What an entity can add to any pair is bounded
-by its value where it is most relevant, `top`. Entities are ordered by descending `top`,
-so a pair is found by the first entity that it shares, where that can suffice alone,
-else by the first two. A document takes part while what follows in it can still reach
-the threshold: the prefix filter of exact all-pairs similarity search. Each pair that is
-found is checked with its exact strength.
+A corpus is columns: one row for each pair of document and entity. Risks add up as
+`-log(1 - risk)`. With `N` documents:
 
-A chain is a simple path in the graph as it is after document-level masking; with
-`chain_shape: subgraph` it is any connected group of documents, with all links among
-them. Its risk at that moment, its category and the ceiling that follows are fixed here,
-for every strategy alike.
+- uniqueness `u(e) = log((N + 1) / documents with e) / log(N + 1)`
+- contribution `c(e, d) = relevance * u(e) * weight`, and `s_e` its maximum over `d`
+- document risk `R(d) = 1 - prod(1 - c(e, d))`
+- strength of a link `1 - prod(1 - max(c(e, d1), c(e, d2)))` over shared entities
+- hop risk `strength * (1 + (R(d1) + R(d2)) / 2) / 2`
+- chain risk `1 - prod(1 - hop risk)`
+
+Links are found by the prefix filter of exact all-pairs similarity search. In each
+document entities are sorted by descending `s_e`. A pair that reaches the threshold
+shares an entity of the prefix, from which on the rest of the document can still reach
+it. Only such pairs are compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
-from math import prod
+from functools import cached_property
+from itertools import islice, pairwise
 
 import numpy as np
 
 from sdrag.errors import InputTooLargeError
-from sdrag.linkage.incidence import Floats, Incidence, Ints, Mask, neglog
 from sdrag.policy import LinkageSection
 
-__all__ = [
-    "LEVELS",
-    "Chains",
-    "Edges",
-    "documents_of",
-    "enumerate_chains",
-    "find_edges",
-    "hop_risks",
-    "path_risks",
-]
-
 LEVELS = ("LOW", "MEDIUM", "HIGH")
-"""Names of the categories, by their number."""
+"""Names of the categories of chains, by their number."""
 
 MOST_EDGES = 20_000_000
 """More links than this are refused: their columns would take gigabytes."""
 
+TOLERANCE = 1e-12
+"""A risk this far over its ceiling is on it: sums of logarithms round."""
 _SLACK = 1e-9
 """Bounds are loosened by this much, so rounding never loses a pair."""
-_TOLERANCE = 1e-12
+_CERTAIN = 50.0
+"""Stands for -log(0): `1 - exp(-50)` is 1 in double precision."""
 _BLOCK = 250_000
-"""Pairs and prefixes that are looked at together; bounds the memory."""
-_ROUND = 12
+"""Pairs that are looked at together; bounds the memory."""
 
+Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 Table = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+
+
+def neglog(risk: Floats) -> Floats:
+    """Return `-log(1 - risk)`, the space in which risks add up; certainty is 50."""
+    with np.errstate(divide="ignore"):
+        return np.minimum(-np.log1p(-risk), _CERTAIN)
+
+
+def uniqueness(frequency: Ints | int, documents: int) -> Floats:
+    """
+    Return how rare entities are.
+
+    Args:
+        frequency: In how many distinct documents each entity is.
+        documents: How many documents there are, N.
+    """
+    scale = documents + 1
+    rarity = np.log(scale / np.maximum(frequency, 1))
+    return np.asarray(rarity / np.log(max(scale, 2)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Incidence:
+    """
+    Which entity is in which document, and how relevant it is.
+
+    Args:
+        document_ids: One for each document.
+        entity_ids: One for each entity, ascending.
+        document: (rows,) the document's number, ascending.
+        entity: (rows,) the entity's number, ascending within a document.
+        relevance: (rows,) from 0 to 1.
+        weight: (entities,) the weight of the entity's type.
+        maskable: (entities,) whether a plan may mask it.
+    """
+
+    document_ids: Sequence[str]
+    entity_ids: Sequence[str]
+    document: Ints
+    entity: Ints
+    relevance: Floats
+    weight: Floats
+    maskable: Mask
+
+    @classmethod
+    def of(
+        cls,
+        documents: Sequence[str],
+        rows: Sequence[tuple[int, str, float]],
+        weights: Mapping[str, float],
+        unmaskable: frozenset[str] = frozenset(),
+    ) -> Incidence:
+        """
+        Return the columns.
+
+        Args:
+            documents: Their ids.
+            rows: Number of the document, id of the entity, relevance; a pair once.
+            weights: The weight of each entity, by id.
+            unmaskable: Ids of entities that no plan may mask.
+        """
+        ids = sorted(weights)
+        number = {id_: at for at, id_ in enumerate(ids)}
+        document = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        entity = np.fromiter((number[row[1]] for row in rows), np.int64, len(rows))
+        relevance = np.fromiter((row[2] for row in rows), float, len(rows))
+        order = np.lexsort((entity, document))
+        return cls(
+            documents,
+            ids,
+            document[order],
+            entity[order],
+            relevance[order],
+            np.fromiter((weights[id_] for id_ in ids), float, len(ids)),
+            np.fromiter((id_ not in unmaskable for id_ in ids), bool, len(ids)),
+        )
+
+    @cached_property
+    def starts(self) -> Ints:
+        """(documents + 1,) where each document's rows start."""
+        return np.searchsorted(self.document, np.arange(len(self.document_ids) + 1))
+
+    @cached_property
+    def frequency(self) -> Ints:
+        """In how many documents each entity is."""
+        return np.bincount(self.entity, minlength=len(self.entity_ids))
+
+    @cached_property
+    def contribution(self) -> Floats:
+        """`c(e, d)` of each row."""
+        scale = uniqueness(self.frequency, len(self.document_ids)) * self.weight
+        return np.asarray(self.relevance * scale[self.entity])
+
+    @cached_property
+    def log_contribution(self) -> Floats:
+        """`-log(1 - c(e, d))` of each row."""
+        return neglog(self.contribution)
+
+    @cached_property
+    def global_contribution(self) -> Floats:
+        """`s_e` of each entity: its contribution where it is most relevant."""
+        best = np.zeros(len(self.entity_ids))
+        np.maximum.at(best, self.entity, self.contribution)
+        return best
+
+    def document_risk(self, masked: Mask | None = None) -> Floats:
+        """Return `R(d)` of each document over the entities that are not masked."""
+        logs = self.log_contribution
+        if masked is not None:
+            logs = np.where(masked[self.entity], 0.0, logs)
+        sums = np.bincount(self.document, logs, len(self.document_ids))
+        return np.asarray(-np.expm1(-sums))
+
+    def logs_of(self, document: int) -> dict[int, float]:
+        """Return `-log(1 - c)` of each entity of a document."""
+        rows = slice(self.starts[document], self.starts[document + 1])
+        logs = self.log_contribution[rows].tolist()
+        return dict(zip(self.entity[rows].tolist(), logs, strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Edges:
     """
-    The edges of a document graph as columns, by ascending documents.
+    The links of a corpus as columns, by ascending documents.
 
     Args:
         first: (edges,) the lower document number.
         second: (edges,) the higher one.
         log: (edges,) `-log(1 - strength)`.
-        via_edge: (links,) the edge of each shared entity, ascending.
-        via_entity: (links,) the entity.
-        via_log: (links,) `-log(1 - s_e)`.
+        via_edge: (shared,) the edge of each shared entity, ascending.
+        via_entity: (shared,) the entity.
+        via_log: (shared,) what it adds to `log`.
     """
 
     first: Ints
@@ -84,61 +197,41 @@ class Edges:
         """(edges,) from 0 to 1."""
         return np.asarray(-np.expm1(-self.log))
 
-    def without(self, masked: Mask, threshold: float) -> Edges:
-        """Return the graph after masking, pruned again."""
+    def log_without(self, masked: Mask) -> Floats:
+        """Return (edges,) `-log(1 - strength)` after masking."""
         keep = ~masked[self.via_entity]
-        edge, value = self.via_edge[keep], self.via_log[keep]
-        log: Floats = np.bincount(edge, value, len(self)).astype(float)
+        edge, log = self.via_edge[keep], self.via_log[keep]
+        return np.bincount(edge, log, len(self)).astype(float)
+
+    def without(self, masked: Mask, threshold: float) -> Edges:
+        """Return the links that are left after masking."""
+        keep = ~masked[self.via_entity]
+        edge, entity, via = (
+            self.via_edge[keep],
+            self.via_entity[keep],
+            self.via_log[keep],
+        )
+        log = self.log_without(masked)
+        left = Edges(self.first, self.second, log, edge, entity, via)
         alive = np.bincount(edge, minlength=len(self)) > 0
-        alive &= -np.expm1(-log) >= threshold - _TOLERANCE
-        left = Edges(self.first, self.second, log, edge, self.via_entity[keep], value)
-        return left.only(alive)
+        return left.only(alive & (-np.expm1(-log) >= threshold - TOLERANCE))
 
     def only(self, chosen: Mask) -> Edges:
-        """Return the chosen edges."""
-        number = np.cumsum(chosen) - 1
+        """Return the chosen links."""
         kept = chosen[self.via_edge]
         return Edges(
             self.first[chosen],
             self.second[chosen],
             self.log[chosen],
-            number[self.via_edge[kept]],
+            (np.cumsum(chosen) - 1)[self.via_edge[kept]],
             self.via_entity[kept],
             self.via_log[kept],
         )
 
-    def ends(self, hops: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the two documents of each hop of a chain; -1 is no hop."""
-        edges = [edge for edge in hops if edge >= 0]
-        return [(int(self.first[edge]), int(self.second[edge])) for edge in edges]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Chains:
-    """
-    The chains of a graph and what they may keep.
-
-    Args:
-        hops: (chains, most hops) edge numbers, -1 where a chain is shorter.
-        risk_before: (chains,) after document-level masking.
-        level: (chains,) an index into `LEVELS`.
-        ceiling: (chains,) the most risk it may keep.
-        left_out: How many chains of each length were not enumerated; an upper bound.
-    """
-
-    hops: Table
-    risk_before: Floats
-    level: Ints
-    ceiling: Floats
-    left_out: Mapping[int, int]
-
-    def __len__(self) -> int:
-        return len(self.hops)
-
 
 def find_edges(corpus: Incidence, threshold: float) -> Edges:
     """
-    Find all edges at or above a threshold.
+    Find all links at or above a threshold; an entity that counts nothing links nothing.
 
     Args:
         corpus: The documents and their entities.
@@ -147,189 +240,165 @@ def find_edges(corpus: Incidence, threshold: float) -> Edges:
     Raises:
         InputTooLargeError: There are more than fit into memory.
     """
-    rows = _Rows.of(corpus)
-    parts: list[Edges] = []
-    count = 0
-    for last, prefix, depth in _prefixes(rows, float(neglog(np.array([threshold]))[0])):
-        for left, right in _pairs(last, prefix):
-            part = _checked(rows, left, right, depth, threshold)
-            parts.append(part)
-            count += len(part)
-            if count > MOST_EDGES:
-                raise InputTooLargeError(
-                    f"More than {MOST_EDGES:,} links pass the edge threshold.",
-                    hint="Raise `linkage.edge_threshold`.",
-                )
+    most = neglog(corpus.global_contribution)
+    order = np.argsort(-most, kind="stable")
+    kept = (corpus.frequency[corpus.entity] > 1) & (corpus.contribution > 0)
+    row, column = corpus.document[kept], np.argsort(order)[corpus.entity[kept]]
+    by = np.lexsort((column, row))
+    row, column, value = row[by], column[by], corpus.contribution[kept][by]
+    starts = np.searchsorted(row, np.arange(len(corpus.document_ids) + 1))
+    key = row * len(order) + column
+    need = float(neglog(np.array([threshold]))[0]) - _SLACK
+    none, zero = np.zeros(0, np.int64), np.zeros(0)
+    parts = [Edges(none, none, zero, none, none, zero)]
+    for left, right, last, depth in _pairs(row, column, most[order][column], need):
+        pair, at = _ranges(starts[left], starts[left + 1])
+        wanted = right[pair] * len(order) + column[at]
+        other = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+        shared = key[other] == wanted
+        pair, at, other = pair[shared], at[shared], other[shared]
+        via = neglog(np.maximum(value[at], value[other]))
+        log = np.bincount(pair, via, len(left)).astype(float)
+        before = np.bincount(pair[column[at] <= last[pair]], minlength=len(left))
+        alive = (before == depth) & (-np.expm1(-log) >= threshold - TOLERANCE)
+        part = Edges(left, right, log, pair, order[column[at]], via)
+        parts.append(part.only(alive))
+        if sum(map(len, parts)) > MOST_EDGES:
+            raise InputTooLargeError(
+                f"More than {MOST_EDGES:,} links pass the edge threshold.",
+                hint="Raise `linkage.edge_threshold`.",
+            )
     return _joined(parts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+def _pairs(
+    row: Ints, column: Ints, bound: Floats, need: float
+) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
     """
-    Rows of entities that are in two documents or more, by document, then rank.
+    Yield pairs of documents that may reach `need`, by what they share first.
 
-    Entities are ranked by descending `top`, the most that they can add to a pair.
-    `rest` is the sum of `top` from a row to the end of its document; `key` ascends.
+    That is one entity where it can suffice alone, else two. Of each pair the higher of
+    these is yielded too, and how many they are.
     """
-
-    starts: Ints
-    document: Ints
-    rank: Ints
-    value: Floats
-    top: Floats
-    rest: Floats
-    key: Ints
-    entity_of_rank: Ints
-
-    @classmethod
-    def of(cls, corpus: Incidence) -> _Rows:
-        best = neglog(corpus.global_contribution)
-        order = np.lexsort((corpus.frequency, -best))
-        rank_of = np.empty(len(order), np.int64)
-        rank_of[order] = np.arange(len(order))
-        kept = corpus.frequency[corpus.entity] > 1
-        key = corpus.document[kept] * len(order) + rank_of[corpus.entity[kept]]
-        by_key = np.argsort(key)
-        key = key[by_key]
-        document, rank = np.divmod(key, max(len(order), 1))
-        starts = np.searchsorted(document, np.arange(len(corpus.document_ids) + 1))
-        top = best[order][rank]
-        sums = np.concatenate((np.cumsum(top[::-1])[::-1], [0.0]))
-        rest = sums[:-1] - sums[starts[document + 1]]
-        value = corpus.contribution[kept][by_key]
-        return cls(starts, document, rank, value, top, rest, key, order)
+    sums = np.append(np.cumsum(bound[::-1])[::-1], 0.0)
+    ends = np.searchsorted(row, row, "right")
+    rest = sums[:-1] - sums[ends]
+    can = np.flatnonzero(rest >= need)
+    can = can[np.argsort(column[can], kind="stable")]
+    alone = bound[can] >= need
+    begin, end = np.where(alone, can, can + 1), np.where(alone, can + 1, ends[can])
+    for part in _blocks(end - begin, column[can]):
+        owner, second = _ranges(begin[part], end[part])
+        first = can[part][owner]
+        alive = (first == second) | (bound[first] + rest[second] >= need)
+        first, second = first[alive], second[alive]
+        by = np.lexsort((column[second], column[first]))
+        first, second = first[by], second[by]
+        code = column[first] * (column.max(initial=-1) + 1) + column[second]
+        same = np.searchsorted(code, code, "right")
+        for some in _blocks(same - np.arange(len(code)) - 1, np.arange(len(code))):
+            left, right = _ranges(some + 1, same[some])
+            left = some[left]
+            depth = 1 + (first[left] != second[left])
+            yield row[first[left]], row[first[right]], column[second[left]], depth
 
 
-def _prefixes(rows: _Rows, need: float) -> Iterator[tuple[Ints, Ints, int]]:
-    """
-    Yield prefixes of documents: their last rows, their numbers, and their length.
-
-    Every pair of documents that reaches `need` shares one that is yielded.
-    """
-    can = np.flatnonzero(rows.rest + _SLACK >= need)
-    can = can[np.argsort(rows.rank[can], kind="stable")]
-    suffices = rows.top[can] + _SLACK >= need
-    yield can[suffices], rows.rank[can[suffices]], 1
-    can = can[~suffices]
-    if not len(can):
-        return
-    later = rows.starts[rows.document[can] + 1] - can - 1
-    ends = np.flatnonzero(np.diff(rows.rank[can], append=-1)) + 1
-    block = np.cumsum(later)[ends - 1] // _BLOCK
-    for part in np.split(can, ends[:-1][np.diff(block) > 0]):
-        count = rows.starts[rows.document[part] + 1] - part - 1
-        owner, offset = _ranges(count)
-        first, last = part[owner], part[owner] + 1 + offset
-        alive = rows.top[first] + rows.rest[last] + _SLACK >= need
-        first, last = first[alive], last[alive]
-        number = rows.rank[first] * len(rows.entity_of_rank) + rows.rank[last]
-        order = np.argsort(number, kind="stable")
-        yield last[order], number[order], 2
+def _blocks(costs: Ints, group: Ints) -> list[Ints]:
+    """Return numbers in blocks of about equal costs; a group is in one block."""
+    last = np.append(group[1:] != group[:-1], True)[: len(group)]
+    block = (np.cumsum(costs) // _BLOCK)[last]
+    cuts = np.flatnonzero(last)[:-1][np.diff(block) > 0] + 1
+    return np.split(np.arange(len(costs)), cuts)
 
 
-def _ranges(count: Ints) -> tuple[Ints, Ints]:
-    """Return for each of `count` items of each owner the owner, and 0, 1, 2 ..."""
-    owner = np.repeat(np.arange(len(count)), count)
-    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
-
-
-def _pairs(last: Ints, prefix: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Yield all pairs of rows of an equal prefix, in blocks; prefixes ascend."""
-    ends = np.searchsorted(prefix, prefix, "right")
-    after = ends - np.arange(len(last)) - 1
-    total = np.concatenate(([0], np.cumsum(after)))
-    low = 0
-    while low < len(last):
-        high = int(np.searchsorted(total, total[low] + _BLOCK, "right")) - 1
-        high = max(high, low + 1)
-        owner, offset = _ranges(after[low:high])
-        left = low + owner
-        if len(left):
-            yield last[left], last[left + 1 + offset]
-        low = high
-
-
-def _checked(
-    rows: _Rows, left: Ints, right: Ints, depth: int, threshold: float
-) -> Edges:
-    """Keep pairs that pass, and whose first shared entities are this prefix."""
-    first, second, last = rows.document[left], rows.document[right], rows.rank[left]
-    pair, offset = _ranges(rows.starts[first + 1] - rows.starts[first])
-    row = rows.starts[first][pair] + offset
-    wanted = second[pair] * len(rows.entity_of_rank) + rows.rank[row]
-    other = np.minimum(np.searchsorted(rows.key, wanted), len(rows.key) - 1)
-    shared = rows.key[other] == wanted
-    pair, row, other = pair[shared], row[shared], other[shared]
-    rank, count = rows.rank[row], len(first)
-    log = neglog(np.maximum(rows.value[row], rows.value[other]))
-    total: Floats = np.bincount(pair, log, count).astype(float)
-    before = np.bincount(pair[rank <= last[pair]], minlength=count)
-    passing = (before == depth) & (-np.expm1(-total) >= threshold - _TOLERANCE)
-    return Edges(first, second, total, pair, rows.entity_of_rank[rank], log).only(
-        passing
-    )
+def _ranges(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
+    """Return all numbers of some ranges, after the number of the range of each."""
+    length = stop - start
+    owner = np.repeat(np.arange(len(start)), length)
+    return owner, np.arange(len(owner)) + (stop - np.cumsum(length))[owner]
 
 
 def _joined(parts: Sequence[Edges]) -> Edges:
-    """Put blocks together."""
-    if not parts:
-        none, zero = np.zeros(0, np.int64), np.zeros(0)
-        return Edges(none, none, zero, none, none, zero)
-    first = np.concatenate([part.first for part in parts])
-    second = np.concatenate([part.second for part in parts])
-    order = np.lexsort((second, first))
-    number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order))
-    shift = np.cumsum([0, *map(len, parts)]).tolist()
-    shifted = [part.via_edge + at for part, at in zip(parts, shift, strict=False)]
-    edge = number[np.concatenate(shifted)]
-    by_edge = np.argsort(edge, kind="stable")
-    return Edges(
-        first[order],
-        second[order],
-        np.concatenate([part.log for part in parts])[order],
-        edge[by_edge],
-        np.concatenate([part.via_entity for part in parts])[by_edge],
-        np.concatenate([part.via_log for part in parts])[by_edge],
+    """Put parts together, by ascending documents."""
+    shift = np.cumsum([0, *map(len, parts)])
+    columns = [
+        (p.first, p.second, p.log, p.via_edge + at, p.via_entity, p.via_log)
+        for p, at in zip(parts, shift.tolist(), strict=False)
+    ]
+    first, second, log, edge, entity, via = map(
+        np.concatenate, zip(*columns, strict=True)
     )
+    order = np.lexsort((second, first))
+    edge = np.argsort(order)[edge]
+    by = np.argsort(edge, kind="stable")
+    return Edges(first[order], second[order], log[order], edge[by], entity[by], via[by])
 
 
-def hop_risks(edges: Edges, edge_log: Floats, survive: Floats) -> Floats:
+def hop_risks(edges: Edges, log: Floats, document_risk: Floats) -> Floats:
     """
     Return the hop risk of every edge.
 
     Args:
         edges: The graph.
-        edge_log: (edges,) `-log(1 - strength)` as it is.
-        survive: (documents,) `1 - R(d)` as it is.
+        log: (edges,) `-log(1 - strength)` as it is.
+        document_risk: (documents,) as it is.
     """
-    mean = 1.0 - (survive[edges.first] + survive[edges.second]) / 2.0
-    return np.asarray(-np.expm1(-edge_log) * (1.0 + mean) / 2.0)
+    mean = (document_risk[edges.first] + document_risk[edges.second]) / 2.0
+    return np.asarray(-np.expm1(-log) * (1.0 + mean) / 2.0)
 
 
-def path_risks(hops: Table, hop_risk: Floats) -> Floats:
+@dataclass(frozen=True, eq=False, repr=False)
+class Chains:
+    """
+    The chains of a graph and what they may keep.
+
+    Args:
+        documents: (chains, most documents) in their order, -1 where a chain is shorter.
+        hops: (chains, most hops) edge numbers, -1 likewise.
+        risk_before: (chains,) after document-level masking.
+        level: (chains,) an index into `LEVELS`.
+        ceiling: (chains,) the most risk it may keep.
+    """
+
+    documents: Table
+    hops: Table
+    risk_before: Floats
+    level: Ints
+    ceiling: Floats
+
+    def __len__(self) -> int:
+        return len(self.hops)
+
+    def path(self, number: int) -> tuple[int, ...]:
+        """Return the documents of a chain, in their order."""
+        return tuple(n for n in self.documents[number].tolist() if n >= 0)
+
+
+def chain_risks(hops: Table, hop_risk: Floats) -> Floats:
     """Return the risk of each chain, given the risk of every edge."""
     survive = 1.0 - np.append(hop_risk, 0.0)
     return np.asarray(1.0 - np.prod(survive[hops], axis=1))
 
 
-def enumerate_chains(
+def find_chains(
     edges: Edges, document_risk: Floats, settings: LinkageSection
 ) -> Chains:
     """
-    Enumerate the chains of two documents and more, with their ceilings.
+    Find the chains: simple paths of two documents and more, with their ceilings.
 
     Args:
         edges: The pruned graph.
         document_risk: (documents,) after document-level masking.
-        settings: For the length, the bound and the thresholds.
+        settings: For the length and the thresholds.
+
+    Raises:
+        InputTooLargeError: There are more than `max_chains` of three documents or more.
     """
-    risk = hop_risks(edges, edges.log, 1.0 - document_risk)
+    documents: Table = np.stack((edges.first, edges.second), axis=1)
     hops: Table = np.arange(len(edges))[:, None]
-    left_out: dict[int, int] = {}
     if settings.chain_length > 2:
-        hops, left_out = _longer(edges, risk, settings)
-    before = path_risks(hops, risk)
+        documents, hops = _longer(documents.tolist(), settings)
+    before = chain_risks(hops, hop_risks(edges, edges.log, document_risk))
     high = before >= settings.risk_thresholds.high
     medium = before >= settings.risk_thresholds.medium
     level = high.astype(np.int64) + (medium | high)
@@ -337,100 +406,38 @@ def enumerate_chains(
     relative = np.where(high, factors.high, factors.medium) * before
     absolute = np.full(len(before), settings.max_chain_risk)
     ceiling = np.where(level > 0, np.minimum(absolute, relative), absolute)
-    return Chains(hops, before, level, ceiling, left_out)
+    return Chains(documents, hops, before, level, ceiling)
 
 
 def _longer(
-    edges: Edges, risk: Floats, settings: LinkageSection
-) -> tuple[Table, dict[int, int]]:
-    """Return all chains as hops, short ones first, and how many were left out."""
-    graph = _Graph(edges, risk.tolist(), grouped=settings.chain_shape == "subgraph")
-    chains: dict[_Documents, _Hops] = {}
-    for hop, pair in enumerate(graph.pairs):
-        chains[graph.key(pair)] = (hop,)
-    rows = list(chains.values())
-    left_out: dict[int, int] = {}
-    for length in range(3, settings.chain_length + 1):
-        room = max(settings.max_chains - len(rows), 0)
-        missed = left_out.get(length - 1, 0) * length * graph.degree
-        chains, skipped = graph.lengthened(chains, room)
-        rows += chains.values()
-        if missed + skipped:
-            left_out[length] = missed + skipped
-    width = max(map(len, rows), default=1)
-    padded = [row + (-1,) * (width - len(row)) for row in rows]
-    return np.array(padded, np.int64).reshape(len(rows), width), left_out
+    pairs: Sequence[Sequence[int]], settings: LinkageSection
+) -> tuple[Table, Table]:
+    """Return the documents and the hops of all paths, short ones first."""
+    near: dict[int, list[int]] = {}
+    hop_of: dict[tuple[int, int], int] = {}
+    for hop, (first, second) in enumerate(pairs):
+        near.setdefault(first, []).append(second)
+        near.setdefault(second, []).append(first)
+        hop_of[first, second] = hop_of[second, first] = hop
+    chains: list[tuple[int, ...]] = [(a, b) for a, b in pairs]
+    paths = [*chains, *(ends[::-1] for ends in chains)]
+    for _ in range(settings.chain_length - 2):
+        longer = (
+            (*path, new) for path in paths for new in near[path[-1]] if new not in path
+        )
+        paths = list(islice(longer, 2 * settings.max_chains + 1))
+        chains += [path for path in paths if path[0] < path[-1]]
+        if len(chains) - len(pairs) > settings.max_chains:
+            raise InputTooLargeError(
+                f"There are more than {settings.max_chains:,} chains.",
+                hint="Lower `linkage.chain_length`, or raise `linkage.max_chains`.",
+            )
+    hops = [tuple(hop_of[pair] for pair in pairwise(path)) for path in chains]
+    return _padded(chains, settings.chain_length), _padded(
+        hops, settings.chain_length - 1
+    )
 
 
-_Documents = tuple[int, ...]
-_Hops = tuple[int, ...]
-
-
-class _Graph:
-    """Lengthens chains by one document; a chain is known by its documents."""
-
-    def __init__(self, edges: Edges, risk: Sequence[float], *, grouped: bool) -> None:
-        self.pairs = list(zip(edges.first.tolist(), edges.second.tolist(), strict=True))
-        self._grouped, self._risk = grouped, risk
-        self._edge = {pair: number for number, pair in enumerate(self.pairs)}
-        self._next: dict[int, list[int]] = {}
-        for first, second in self.pairs:
-            self._next.setdefault(first, []).append(second)
-            self._next.setdefault(second, []).append(first)
-
-    @property
-    def degree(self) -> int:
-        """The most links that a document has."""
-        return max(map(len, self._next.values()), default=0)
-
-    def key(self, documents: _Documents) -> _Documents:
-        """Return the documents of a group ascending, those of a path either way."""
-        if self._grouped:
-            return tuple(sorted(documents))
-        return documents if documents[0] < documents[-1] else documents[::-1]
-
-    def lengthened(
-        self, chains: Mapping[_Documents, _Hops], room: int
-    ) -> tuple[dict[_Documents, _Hops], int]:
-        """Lengthen the riskiest first; return how many are left out at most, too."""
-        order = sorted(chains, key=lambda documents: self._rank(chains[documents]))
-        longer: dict[_Documents, _Hops] = {}
-        skipped = 0
-        for chain in order:
-            if len(longer) >= room:
-                skipped += sum(len(self._next[document]) for document in chain)
-                continue
-            for new in self._extended(chain):
-                longer.setdefault(new, self._hops(new))
-        excess = list(longer)[room:]
-        for chain in excess:
-            del longer[chain]
-        return longer, skipped + len(excess)
-
-    def _extended(self, chain: _Documents) -> Iterator[_Documents]:
-        for place in range(len(chain)) if self._grouped else (0, -1):
-            for new in self._next[chain[place]]:
-                if new not in chain:
-                    yield self.key((new, *chain) if place == 0 else (*chain, new))
-
-    def _hops(self, chain: _Documents) -> _Hops:
-        pairs = combinations(chain, 2) if self._grouped else pairwise(chain)
-        hops = (self._edge.get((min(pair), max(pair))) for pair in pairs)
-        return tuple(hop for hop in hops if hop is not None)
-
-    def _rank(self, hops: _Hops) -> tuple[float, _Hops]:
-        return round(prod(1.0 - self._risk[hop] for hop in hops), _ROUND), hops
-
-
-def documents_of(hops: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the documents of a path in order, given its hops; else ascending."""
-    whole = sorted({document for pair in hops for document in pair})
-    if len(hops) == 1:
-        return list(hops[0])
-    first, second = hops[0], hops[1]
-    path = [first[0] if first[1] in second else first[1]]
-    for left, right in hops:
-        if path[-1] not in {left, right}:
-            return whole
-        path.append(right if left == path[-1] else left)
-    return path if sorted(path) == whole else whole
+def _padded(rows: Sequence[tuple[int, ...]], width: int) -> Table:
+    padded = [(*row, *[-1] * (width - len(row))) for row in rows]
+    return np.array(padded, np.int64).reshape(len(rows), width)

@@ -5,32 +5,46 @@ What was masked once stays masked: it is in an index without its values, or unde
 pseudonyms. So a later plan masks every form that an earlier one masked, whatever its
 type is by now, and whether or not it is still in the corpus. Forms keep their
 pseudonyms, ids their aliases, and a text that a model rewrote is not rewritten again.
+
+The thesis calls rewriting hard to audit (section 4.2.4), so it is verified. The model
+reads the text with labels already in place, never the values, and is asked for fluent
+prose without the labels. A reply that brings back a masked form, that is empty, or that
+is of another length is not used: the labelled text is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any, TypeVar
 
 import numpy as np
 
 from sdrag.effects.progress import batched
-from sdrag.effects.steps import Steps
+from sdrag.effects.prompts import Labelled, Message, Prompt, fill, sensitive
+from sdrag.effects.steps import Outcome, Reply, Steps, complete
 from sdrag.linkage.assessment import Assessment, assess_steps
 from sdrag.linkage.meaning import Vectors
 from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.linkage.replacing import Masker
-from sdrag.linkage.rewriting import rewrite
 from sdrag.parallel import Pool
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Action, Confidential, Decision, Entity, Passage
 
-__all__ = ["Earlier", "Masked", "Passes", "clean_passage", "mask_found"]
+__all__ = ["Earlier", "Masked", "Passes", "apply_masker", "mask_found"]
 
 _AT_ONCE = 64
+_ASK = """Rewrite the document so that it reads naturally without the parts in square
+brackets. Use general words in their place, such as "the patient" or "a clinic".
+Add no facts, guess no names, dates, places or numbers, and keep everything else as it
+is. Reply with the document alone.
+
+Document:
+{document}"""
+_SHORTEST, _LONGEST = 0.4, 1.6
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -144,10 +158,10 @@ def mask_found(
     assessment = yield from assess_steps(
         documents, occurrences, settings, key, earlier.vectors
     )
-    before = earlier.masker
+    entities, before = assessment.resolved.entities, earlier.masker
     kept = before.entities if before else ()
-    plan = _plan(assessment, settings, kept)
-    entities = assessment.resolved.entities
+    still = _still_masked(entities, kept)
+    plan = plan_masking(assessment.corpus, settings, still, assessment.edges)
     masked = [entities[number] for number in np.flatnonzero(plan.masked).tolist()]
     masker = Masker(
         _with_earlier(masked, kept, plan.corpus.entity_ids),
@@ -156,7 +170,6 @@ def mask_found(
         given=before.pseudonyms if before else {},
         secret=before.secret if before else b"",
         order=tuple(document.id for document in documents),
-        bearers=_bearers(documents, assessment),
     )
     clean: list[Passage] = []
     decisions: list[Decision] = []
@@ -166,51 +179,42 @@ def mask_found(
         decisions.append(Decision(document.id, action, "linkage", spans=spans))
     rewritten: Mapping[str, str] = {}
     if settings.replace == "rewrite":
-        clean, rewritten = yield from rewrite(
+        clean, rewritten = yield from _rewrite(
             documents, clean, masker, earlier.rewritten
         )
     return Masked(tuple(clean), tuple(decisions), assessment, plan, masker, rewritten)
 
 
-def clean_passage(masker: Masker, document: Passage) -> tuple[Passage, int]:
-    """Mask a passage's text, metadata and ids; return it, and how many spans went."""
-    parent = document.document_id
-    replaced = masker.replace(document.text, document.id, parent)
-    clean = replace(
-        document,
-        id=masker.alias(document.id),
-        text=replaced.text,
-        metadata=masker.clean(dict(document.metadata), document.id, parent),
-        document_id=parent and masker.alias(parent),
-    )
-    return clean, len(replaced.spans)
+def apply_masker(
+    documents: Sequence[Passage],
+    masker: Masker,
+    settings: LinkageSection,
+    rewritten: Mapping[str, str],
+) -> Steps[tuple[Passage, ...]]:
+    """Mask further text by a plan."""
+    clean = [document for document, _ in _cleaning(masker)(documents)]
+    if settings.replace == "rewrite":
+        clean, _ = yield from _rewrite(documents, clean, masker, rewritten)
+    return tuple(clean)
 
 
 def _cleaning(
     masker: Masker,
 ) -> Callable[[Sequence[Passage]], list[tuple[Passage, int]]]:
-    return lambda documents: [clean_passage(masker, d) for d in documents]
+    """Return what masks text, metadata and ids, and says how many spans went."""
 
+    def clean(document: Passage) -> tuple[Passage, int]:
+        replaced, parent = masker.replace(document.text), document.document_id
+        masked = replace(
+            document,
+            id=masker.alias(document.id),
+            text=replaced.text,
+            metadata=masker.clean(dict(document.metadata)),
+            document_id=parent and masker.alias(parent),
+        )
+        return masked, len(replaced.spans)
 
-def _plan(
-    assessment: Assessment, settings: LinkageSection, earlier: Sequence[Entity]
-) -> Plan:
-    """Plan so that of people of one name all are masked, or nobody."""
-    corpus, entities = assessment.corpus, assessment.resolved.entities
-    plan = plan_masking(corpus, settings, _still_masked(entities, earlier))
-    shared = {form for _, form in assessment.resolved.namesakes}
-    bearers = [
-        (number, {*map(fold_text, entity.forms)} & shared)
-        for number, entity in enumerate(entities if shared else ())
-    ]
-    masked, count = {*np.flatnonzero(plan.masked).tolist()}, 0
-    while count != len(masked):
-        count = len(masked)
-        names = {name for number, held in bearers if number in masked for name in held}
-        masked |= {number for number, held in bearers if held & names}
-    if count == plan.masked.sum():
-        return plan
-    return plan_masking(corpus, settings, sorted(masked))
+    return lambda documents: [clean(document) for document in documents]
 
 
 def _still_masked(entities: Sequence[Entity], earlier: Sequence[Entity]) -> list[int]:
@@ -264,17 +268,54 @@ def _with_earlier(
 
 def _free(id_: str, used: set[str]) -> str:
     """Return an id that is not used: where there is no key, ids are numbers."""
-    number, free = 0, id_
-    while free in used:
-        number += 1
-        free = f"earlier-{number:07d}"
-    return free
+    others = (f"earlier-{number:07d}" for number in count(1))
+    return next(free for free in chain((id_,), others) if free not in used)
 
 
-def _bearers(
-    documents: Sequence[Passage], assessment: Assessment
-) -> dict[str, dict[str, str]]:
-    bearers: dict[str, dict[str, str]] = {}
-    for (number, form), id_ in assessment.resolved.namesakes.items():
-        bearers.setdefault(documents[number].id, {})[form] = id_
-    return bearers
+def _rewrite(
+    originals: Sequence[Passage],
+    labelled: Sequence[Passage],
+    masker: Masker,
+    known: Mapping[str, str],
+) -> Steps[tuple[list[Passage], Mapping[str, str]]]:
+    """
+    Rewrite the documents in which something was masked.
+
+    Args:
+        originals: The documents as they came.
+        labelled: The same with labels in place.
+        masker: Knows every form that must not come back.
+        known: By text with labels, what was made of it before.
+
+    Returns:
+        The documents, and what was made of each text with labels among them.
+    """
+    pairs = list(zip(originals, labelled, strict=True))
+    changed = [right.text for left, right in pairs if left.text != right.text]
+    kept = {
+        text: known[text]
+        for text in changed
+        if text in known and not masker.find(known[text])
+    }
+    new = [text for text in dict.fromkeys(changed) if text not in kept]
+    outcomes = yield from complete(map(_rewrite_prompt, new))
+    for text, outcome in zip(new, outcomes, strict=True):
+        kept[text] = _verified(outcome, text, masker)
+    made = [
+        right if left.text == right.text else replace(right, text=kept[right.text])
+        for left, right in pairs
+    ]
+    return made, kept
+
+
+def _rewrite_prompt(text: str) -> Prompt:
+    content = fill(_ASK, document=sensitive(text))
+    return Prompt("linkage.rewrite", (Message("user", content),))
+
+
+def _verified(outcome: Outcome[Labelled], labelled: str, masker: Masker) -> str:
+    if not isinstance(outcome, Reply):
+        return labelled
+    text = outcome.value.text.strip()
+    fits = _SHORTEST * len(labelled) <= len(text) <= _LONGEST * len(labelled)
+    return labelled if not fits or masker.find(text) else text

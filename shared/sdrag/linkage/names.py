@@ -1,13 +1,9 @@
 """
-Names of people under titles, initials, orders, short forms and spellings.
+Names of people under titles, initials and orders.
 
 "Dr. Elise Varga", "Varga, E.", "E. Varga" and "Dr. Varga" are one person, as long as
 nobody else of the type fits the shorter form. A form that fits two fuller names is
-left alone, for guessing would link two people. So are two forms whose bearers were born
-on different days.
-
-"Jürgen" is "Juergen" and "Jurgen" where somebody writes the umlaut. Without one, "Joe"
-and "Jo" are two names.
+left alone, for guessing would link two people. "Jürgen" is "Juergen".
 """
 
 from __future__ import annotations
@@ -15,8 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product, zip_longest
+from typing import NamedTuple
 
 from sdrag.text.folding import fold_text
 
@@ -30,73 +26,61 @@ _PERSONAL_WORDS = "mr mrs ms mx miss dr prof professor doctor nurse judge rev si
 _TITLES = frozenset(_TITLE_WORDS.split())
 _PERSONAL = frozenset(_PERSONAL_WORDS.split())
 _TOKEN = re.compile(r"[^\W\d_](?:[\w'-]*\w)?")
-_PLAIN = {
-    "\u00f8": "o", "\u00e6": "ae", "\u0153": "oe", "\u0111": "d", "\u0142": "l",
-    "\u00fe": "th", "\u00f0": "d", "\u0131": "i",
-}  # fmt: skip
-"""What stands for letters that folding leaves alone."""
-_UNFOLDED = str.maketrans({**_PLAIN})
-_UMLAUTS = {"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"}
-_NORDIC = {"\u00f8": "oe", "\u00e5": "aa", "\u0111": "dj"}
-_SPELLED = str.maketrans({**_PLAIN, **_UMLAUTS, **_NORDIC})
+_WORD = re.compile(r"\w{2,}")
+"""An initial stays one."""
+_SPELLED = str.maketrans(
+    {
+        "\u00e4": "ae",
+        "\u00f6": "oe",
+        "\u00fc": "ue",
+        "\u00f8": "oe",
+        "\u00e5": "aa",
+        "\u00e6": "ae",
+        "\u0153": "oe",
+        "\u0111": "dj",
+        "\u0142": "l",
+        "\u00fe": "th",
+        "\u00f0": "d",
+        "\u0131": "i",
+    }
+)
 """How letters are spelled out."""
 _DIGRAPH = re.compile(r"(?<=[b-df-hj-np-tv-z])([aou])e(?=[a-z])", re.IGNORECASE)
 _LEAST = 6
 """In a shorter word an "oe" is too often no umlaut: "Joe", "Noel"."""
 _LAST_INITIAL = re.compile(r"\s(?:\w|jr|sr)\Z", re.IGNORECASE)
-_NO_SPELLINGS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class _Name:
+class _Name(NamedTuple):
     family: str
     given: tuple[str, ...]
-    born: str = ""
 
 
-_Forms = dict[_Name, list[int]]
-"""The forms that are read as one name."""
-
-
-def name_pairs(
-    forms: Sequence[str], born: Sequence[str] = (), *, always: bool
-) -> Iterator[tuple[int, int]]:
+def name_pairs(forms: Sequence[str], *, always: bool) -> Iterator[tuple[int, int]]:
     """
     Yield pairs of forms that name one person; they connect all forms of that person.
 
     Args:
         forms: The distinct forms.
-        born: When the bearer of each was born; empty where nobody says.
         always: Read every form as a person; else only one with a title, or as
             "Family, G.".
     """
-    numbers: _Forms = {}
-    families: dict[str, list[_Name]] = {}
-    spellings = _spellings(forms)
+    numbers: dict[_Name, list[int]] = {}
     for number, form in enumerate(forms):
-        name = _parsed(form, spellings, always=always)
-        if name is None:
-            continue
-        name = replace(name, born=born[number] if born else "")
-        if name not in numbers:
-            families.setdefault(name.family, []).append(name)
-        numbers.setdefault(name, []).append(number)
+        name = _parsed(form, always=always)
+        if name is not None:
+            numbers.setdefault(name, []).append(number)
+    families: dict[str, list[_Name]] = {}
+    for name in numbers:
+        families.setdefault(name.family, []).append(name)
     for members in families.values():
         by_given = _by_given(members)
         for name in members:
             fuller = _fuller(name, by_given)
             if _agree(fuller):
-                yield from _connected(name, fuller, numbers)
-    yield from _given_only(numbers)
-
-
-def _connected(
-    name: _Name, fuller: Sequence[_Name], numbers: _Forms
-) -> Iterator[tuple[int, int]]:
-    """Yield pairs that connect the forms of a name, and those of fuller names to it."""
-    first = numbers[name][0]
-    for other in fuller:
-        yield from ((first, number) for number in numbers[other] if number != first)
+                first = numbers[name][0]
+                for other in fuller:
+                    yield from ((first, n) for n in numbers[other] if n != first)
 
 
 def _by_given(names: Sequence[_Name]) -> dict[tuple[str, ...], list[_Name]]:
@@ -126,14 +110,11 @@ def _fuller(
         for key in product(*ways)
         for other in by_given.get(key, ())
         if _fullness(other) >= _fullness(name)
-        and (other.born == name.born or not (other.born and name.born))
     ]
 
 
 def _agree(names: Sequence[_Name]) -> bool:
     """Say whether names of one family can all be one person's."""
-    if not _born_once(names):
-        return False
     for tokens in zip_longest(*(name.given for name in names)):
         given = {token for token in tokens if token}
         spelled_out = sum(len(token) > 1 for token in given)
@@ -142,29 +123,16 @@ def _agree(names: Sequence[_Name]) -> bool:
     return True
 
 
-def _given_only(numbers: _Forms) -> Iterator[tuple[int, int]]:
-    """Pair a lone first name with the one full name that begins with it."""
-    full = [name for name in numbers if name.given]
-    taken = {name.family for name in full}
-    by_first: dict[str, list[_Name]] = {}
-    for name in full:
-        by_first.setdefault(name.given[0], []).append(name)
-    for lone in numbers:
-        if lone.given or lone.family in taken:
-            continue
-        whole = by_first.get(lone.family, [])
-        if len({name.family for name in whole}) == 1 and _born_once([lone, *whole]):
-            yield from _connected(lone, [lone, *whole], numbers)
+def _fullness(name: _Name) -> tuple[int, int]:
+    return len(name.given), sum(map(len, name.given))
 
 
-def _parsed(
-    form: str, spellings: Mapping[str, str] = _NO_SPELLINGS, *, always: bool
-) -> _Name | None:
+def _parsed(form: str, *, always: bool) -> _Name | None:
     """Read a form as a person's name; lower case, titles taken off, spelled out."""
-    folded = fold_text(form).replace(".", ". ").removesuffix("'s")
+    folded = _spelled_out(form).replace(".", ". ").removesuffix("'s")
     before, comma, after = folded.partition(",")
     tokens, later = (
-        [spellings.get(t, t) for t in _TOKEN.findall(part) if t not in _TITLES]
+        [token for token in _TOKEN.findall(part) if token not in _TITLES]
         for part in (before, after)
     )
     titled = any(t in _PERSONAL for t in _TOKEN.findall(folded))
@@ -178,30 +146,17 @@ def _parsed(
     return _Name(tokens[-1], tuple(tokens[:-1]))
 
 
-def _spellings(forms: Sequence[str]) -> dict[str, str]:
-    """Return the words that are written with a letter to be spelled out, spelled."""
-    known: dict[str, str] = {}
-    for form in forms:
-        for word in () if form.isascii() else _TOKEN.findall(_composed(form)):
-            folded, spelled = fold_text(word), fold_text(word.translate(_SPELLED))
-            plain = folded.translate(_UNFOLDED)
-            if len(word) == 1:
-                spelled = plain[:1]  # an initial stays one
-            if {folded, plain} != {spelled}:
-                known |= {folded: spelled, plain: spelled}
-    return known
-
-
-def _composed(form: str) -> str:
-    return unicodedata.normalize("NFC", form.lower())
+def _spelled_out(form: str) -> str:
+    composed = unicodedata.normalize("NFC", form.lower())
+    return fold_text(_WORD.sub(lambda word: word[0].translate(_SPELLED), composed))
 
 
 def other_spellings(form: str) -> Iterator[str]:
     """
-    Yield how the name of a person may be written elsewhere.
+    Yield how the name of a person may be written elsewhere, folded.
 
     With letters spelled out, or umlauts for what is spelled out; with the family name
-    first, or last; with the full stop of a last initial. What is yielded is folded.
+    first, or last; with the full stop of a last initial.
 
     Args:
         form: As it is written.
@@ -216,20 +171,11 @@ def other_spellings(form: str) -> Iterator[str]:
     elif 2 <= len(head) <= 3 and not tail:
         orders.append(f"{head[-1]}, {' '.join(head[:-1])}")
     for order in orders:
-        spelled = fold_text(_composed(order).translate(_SPELLED))
         umlauts = " ".join(
             _DIGRAPH.sub(r"\1", word) if len(word.strip(",")) >= _LEAST else word
             for word in fold_text(order).split()
         )
-        for written in (fold_text(order), spelled, umlauts):
+        for written in (fold_text(order), _spelled_out(order), umlauts):
             yield written
             if _LAST_INITIAL.search(written):
                 yield f"{written}."
-
-
-def _born_once(names: Sequence[_Name]) -> bool:
-    return len({name.born for name in names} - {""}) <= 1
-
-
-def _fullness(name: _Name) -> tuple[int, int]:
-    return len(name.given), sum(map(len, name.given))

@@ -1,34 +1,48 @@
 """
 A plan: what to mask so that every document and every chain is under its ceiling.
 
-The order is the thesis's (section 4.2.4): documents, then the graph pruned again, then
-the chains enumerated once with their ceilings, then the chosen strategy. The plan
-keeps the evidence: the risks before and after, why each entity was masked, and which
-ceilings the policy's own unmaskable types make impossible.
+The order is the thesis's (section 4.2.4). First documents, greedily by global
+contribution. Then the graph is pruned, and its chains are enumerated once, with their
+ceilings. Then each chain that is over its ceiling, the riskiest first: the entity is
+masked that lowers its risk most, until it is under. Ties go by global contribution,
+then by entity id; risks are compared to twelve digits, so that plans do not depend on
+the order of a sum.
+
+The plan keeps the evidence: the risks before and after, why each entity was masked, and
+which ceilings the policy's own unmaskable types make impossible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from sdrag.linkage.graph import (
+    TOLERANCE,
     Chains,
     Edges,
-    enumerate_chains,
+    Floats,
+    Incidence,
+    Ints,
+    Mask,
+    chain_risks,
+    find_chains,
     find_edges,
     hop_risks,
-    path_risks,
 )
-from sdrag.linkage.incidence import Floats, Incidence, Ints, Mask
-from sdrag.linkage.risk import TOLERANCE, RiskState
-from sdrag.linkage.selection import Selection, document_level, settle_chains
 from sdrag.policy import LinkageSection
 
-__all__ = ["Plan", "plan_masking"]
+_DIGITS = 12
+_BLOCK = 2048
+"""So many chains are settled before those are left out that are under by now."""
+
+Why = dict[int, tuple[int, ...]]
+"""What is masked: by entity, the document or the chain of documents that needed it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +56,7 @@ class Plan:
         before: The links of the untouched corpus.
         edges: The links after document-level masking, which the chains run on.
         chains: The chains after document-level masking, with their ceilings.
-        selection: What is masked, and for which document or chain.
+        why: What is masked: by number of the entity, the documents that needed it.
     """
 
     corpus: Incidence
@@ -50,12 +64,12 @@ class Plan:
     before: Edges
     edges: Edges
     chains: Chains
-    selection: Selection
+    why: Mapping[int, tuple[int, ...]]
 
-    @property
+    @cached_property
     def masked(self) -> Mask:
         """(entities,) what is masked."""
-        return self.selection.masked
+        return _mask(self.corpus, self.why)
 
     @cached_property
     def after(self) -> Edges:
@@ -75,10 +89,7 @@ class Plan:
     @property
     def chain_risk(self) -> Floats:
         """(chains,) the chains' risks after masking."""
-        edges, keep = self.edges, ~self.masked[self.edges.via_entity]
-        logs = np.bincount(edges.via_edge[keep], edges.via_log[keep], len(edges))
-        hops = hop_risks(edges, logs.astype(float), 1.0 - self.document_risk)
-        return path_risks(self.chains.hops, hops)
+        return _chain_risk(self.corpus, self.edges, self.chains, self.masked)
 
     @property
     def impossible_documents(self) -> Ints:
@@ -93,7 +104,10 @@ class Plan:
 
 
 def plan_masking(
-    corpus: Incidence, settings: LinkageSection, already: Sequence[int] = ()
+    corpus: Incidence,
+    settings: LinkageSection,
+    already: Sequence[int] = (),
+    before: Edges | None = None,
 ) -> Plan:
     """
     Choose what to mask.
@@ -102,17 +116,118 @@ def plan_masking(
         corpus: The documents and their entities.
         settings: The ceilings and the strategy; `document` stops after the first stage.
         already: Entities that an earlier plan masked; they stay masked.
+        before: The links of the corpus; they are found, if not given.
     """
-    before = find_edges(corpus, settings.edge_threshold)
-    selection = document_level(corpus, settings.max_document_risk)
-    edges = before.without(selection.masked, settings.edge_threshold)
-    chains = enumerate_chains(edges, corpus.document_risk(selection.masked), settings)
+    before = before or find_edges(corpus, settings.edge_threshold)
+    why = _settle_documents(corpus, settings.max_document_risk)
+    masked = _mask(corpus, why)
+    edges = before.without(masked, settings.edge_threshold)
+    chains = find_chains(edges, corpus.document_risk(masked), settings)
     # The ceilings are those of a first plan: had they been lowered by what an earlier
     # plan masked, a second run over the same corpus would mask more.
-    state = RiskState(corpus, edges, selection.masked)
-    for entity in already:
-        state.mask(entity)
-        selection.mask_for_document(corpus, entity)
+    _mask_in_first(corpus, already, why)
     if settings.select != "document":
-        settle_chains(state, chains, settings, selection)
-    return Plan(corpus, settings, before, edges, chains, selection)
+        _settle_chains(corpus, edges, chains, why)
+    return Plan(corpus, settings, before, edges, chains, why)
+
+
+def _mask(corpus: Incidence, why: Mapping[int, tuple[int, ...]]) -> Mask:
+    masked = np.zeros(len(corpus.entity_ids), bool)
+    masked[list(why)] = True
+    return masked
+
+
+def _mask_in_first(corpus: Incidence, entities: Sequence[int], why: Why) -> None:
+    """Mask entities whatever the risks are, for the first document they are in."""
+    if len(entities):
+        numbers, first = np.unique(corpus.entity, return_index=True)
+        documents = corpus.document[first[np.searchsorted(numbers, entities)]]
+        for entity, document in zip(entities, documents.tolist(), strict=True):
+            why.setdefault(entity, (document,))
+
+
+def _settle_documents(corpus: Incidence, ceiling: float) -> Why:
+    """
+    Mask until every document is at or under its ceiling, or nothing is left to mask.
+
+    Entities that are certain to identify (contribution 1) are masked whatever it is.
+    """
+    why: Why = {}
+    certain = (corpus.global_contribution >= 1.0) & corpus.maskable
+    _mask_in_first(corpus, np.flatnonzero(certain).tolist(), why)
+    limit = float(-np.log1p(-min(ceiling + TOLERANCE, 1.0))) if ceiling < 1 else np.inf
+    rank = np.round(corpus.global_contribution, _DIGITS)
+    over = corpus.document_risk(_mask(corpus, why)) > ceiling + TOLERANCE
+    for document in np.flatnonzero(over).tolist():
+        held = corpus.logs_of(document)
+        active = {entity: log for entity, log in held.items() if entity not in why}
+        for entity in sorted(active, key=lambda entity: (-rank[entity], entity)):
+            if sum(active.values()) <= limit:
+                break
+            if corpus.maskable[entity]:
+                del active[entity]
+                why[entity] = (document,)
+    return why
+
+
+def _settle_chains(corpus: Incidence, edges: Edges, chains: Chains, why: Why) -> None:
+    """Bring every chain to its ceiling, the riskiest first."""
+    order = np.argsort(-np.round(chains.risk_before, _DIGITS), kind="stable")
+    while len(order):
+        risk = _chain_risk(corpus, edges, chains, _mask(corpus, why))
+        order = order[risk[order] > chains.ceiling[order] + TOLERANCE]
+        for number in order[:_BLOCK].tolist():
+            _settle(corpus, chains.path(number), float(chains.ceiling[number]), why)
+        order = order[_BLOCK:]
+
+
+def _chain_risk(
+    corpus: Incidence, edges: Edges, chains: Chains, masked: Mask
+) -> Floats:
+    hops = hop_risks(edges, edges.log_without(masked), corpus.document_risk(masked))
+    return chain_risks(chains.hops, hops)
+
+
+def _settle(corpus: Incidence, path: tuple[int, ...], ceiling: float, why: Why) -> None:
+    """Bring a chain to its ceiling, or as low as what may be masked allows."""
+    chain = _Chain(corpus, path, why)
+    left = {e for held in chain.documents for e in held if corpus.maskable[e]}
+    ceiling = max(ceiling, chain.risk(left)) + TOLERANCE
+    whole = {e: round(float(corpus.global_contribution[e]), _DIGITS) for e in left}
+    taken: set[int] = set()
+    while left and chain.risk(taken) > ceiling:
+        impact = {
+            entity: -round(chain.risk(taken) - chain.risk({*taken, entity}), _DIGITS)
+            for entity in left
+        }
+        best = min(left, key=lambda e: (impact[e], -whole[e], e))
+        taken.add(best)
+        left.remove(best)
+        why[best] = path
+
+
+class _Chain:
+    """One chain in isolation, so that a masking can be tried without doing it."""
+
+    def __init__(self, corpus: Incidence, path: tuple[int, ...], why: Why) -> None:
+        self.documents = [
+            {e: log for e, log in corpus.logs_of(document).items() if e not in why}
+            for document in path
+        ]
+        self._shared = [
+            {e: max(left[e], right[e]) for e in left.keys() & right.keys()}
+            for left, right in pairwise(self.documents)
+        ]
+
+    def risk(self, without: set[int]) -> float:
+        """Return the chain's risk once `without` is masked."""
+        risks = [_risk(held, without) for held in self.documents]
+        kept = 1.0
+        for (left, right), shared in zip(pairwise(risks), self._shared, strict=True):
+            kept *= 1.0 - _risk(shared, without) * (1.0 + (left + right) / 2.0) / 2.0
+        return 1.0 - kept
+
+
+def _risk(logs: Mapping[int, float], without: set[int]) -> float:
+    total = math.fsum(log for entity, log in logs.items() if entity not in without)
+    return -math.expm1(-total)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple
 from io import BytesIO
 from pathlib import Path
@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdrag.effects.steps import EffectRunner, run
+from sdrag.effects.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError, require_extra
-from sdrag.linkage.fitting import Corpus, Fitted
+from sdrag.linkage.fitting import Fitted, replan
 from sdrag.linkage.masking import Earlier, Passes
-from sdrag.linkage.mentions import Occurrence
+from sdrag.linkage.mentions import Found, Occurrence
 from sdrag.linkage.replacing import Masker
-from sdrag.linkage.settings import local_runner
+from sdrag.linkage.schema import local_runner
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Entity, Mention, Passage, Span
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_key", "open_plan", "save_plan"]
 
-_VERSION = 2
+_VERSION = 3
 _SALT = 16
 _KEY_BYTES = 16
 
@@ -72,7 +72,7 @@ def save_plan(fitted: Fitted, path: str | Path, key: bytes | None = None) -> Non
     Raises:
         UsageError: There is no key, it is too short, or the file cannot be written.
     """
-    secret = key or fitted.corpus.key
+    secret = key or fitted.key
     if secret is None:
         raise UsageError(
             "A plan is saved with a key, and this one has none.",
@@ -122,8 +122,7 @@ def open_plan(
             "The file is no plan, is of another key, or was changed.",
             hint="Give the key that it was encrypted with.",
         ) from None
-    corpus, earlier = _unpacked(plain)
-    return run(corpus.fitted(earlier, Passes()), runner or local_runner())
+    return run(_unpacked(plain), runner or local_runner())
 
 
 def _cipher(secret: bytes, salt: bytes) -> Fernet:
@@ -136,21 +135,17 @@ def _cipher(secret: bytes, salt: bytes) -> Fernet:
 
 
 def _packed(fitted: Fitted) -> bytes:
-    corpus, masker = fitted.corpus, fitted.masked.masker
-    vectors = fitted.masked.earlier.vectors
+    masker, vectors = fitted.masked.masker, fitted.masked.earlier.vectors
     held = {
         "version": _VERSION,
-        "settings": corpus.settings.model_dump(mode="json"),
-        "key": (corpus.key or b"").hex(),
+        "settings": fitted.settings.model_dump(mode="json"),
+        "key": (fitted.key or b"").hex(),
         "documents": [
             (d.id, d.text, _plain(d.metadata), d.score, d.document_id)
-            for d in corpus.documents.values()
+            for d in fitted.documents.values()
         ],
-        "occurrences": {
-            id_: [*map(astuple, row)] for id_, row in corpus.occurrences.items()
-        },
-        "mentions": {id_: [*map(astuple, row)] for id_, row in corpus.mentions.items()},
-        "entities": [(e.id, e.type, e.forms, e.relevance) for e in masker.entities],
+        "found": [[*map(astuple, row)] for row in fitted.found.values()],
+        "entities": [astuple(entity) for entity in masker.entities],
         "pseudonyms": dict(masker.pseudonyms),
         "secret": masker.secret.hex(),
         "rewritten": dict(fitted.masked.rewritten),
@@ -163,7 +158,7 @@ def _packed(fitted: Fitted) -> bytes:
     return file.getvalue()
 
 
-def _unpacked(data: bytes) -> tuple[Corpus, Earlier]:
+def _unpacked(data: bytes) -> Steps[Fitted]:
     with np.load(BytesIO(data), allow_pickle=False) as file:
         held, matrix = json.loads(file["held"].tobytes()), file["vectors"]
     if held["version"] != _VERSION:
@@ -171,32 +166,26 @@ def _unpacked(data: bytes) -> tuple[Corpus, Earlier]:
             "The plan was saved by another version of sdrag.",
             hint="Fit it again, with the same key.",
         )
-    documents = (Passage(*row) for row in held["documents"])
-    corpus = Corpus(
-        LinkageSection.model_validate(held["settings"]),
-        bytes.fromhex(held["key"]) or None,
-        {document.id: document for document in documents},
-        {
-            id_: tuple(Occurrence(*row) for row in v)
-            for id_, v in held["occurrences"].items()
-        },
-        {
-            id_: tuple(Mention(Span(*span), *rest) for span, *rest in v)
-            for id_, v in held["mentions"].items()
-        },
-    )
+    documents = {row[0]: Passage(*row) for row in held["documents"]}
+    rows = (tuple(map(_found, row)) for row in held["found"])
     entities = (Entity(i, t, tuple(f), r) for i, t, f, r in held["entities"])
     masker = Masker(
-        tuple(entities),
-        given=held["pseudonyms"],
-        secret=bytes.fromhex(held["secret"]),
+        tuple(entities), given=held["pseudonyms"], secret=bytes.fromhex(held["secret"])
     )
     vectors = dict(zip(held["embedded"], matrix, strict=True))
-    return corpus, Earlier(masker, held["rewritten"], vectors)
+    return replan(
+        LinkageSection.model_validate(held["settings"]),
+        bytes.fromhex(held["key"]) or None,
+        documents,
+        dict(zip(documents, rows, strict=True)),
+        Earlier(masker, held["rewritten"], vectors),
+        Passes(),
+    )
 
 
-def _rows(corpus: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    return {id_: [*map(astuple, row)] for id_, row in corpus.items()}
+def _found(row: list[Any]) -> Found:
+    first, *rest = row
+    return Occurrence(*row) if isinstance(first, str) else Mention(Span(*first), *rest)
 
 
 def _plain(value: Any) -> Any:

@@ -15,9 +15,7 @@ to be masked, "[NAME]" will not do. So labels are chosen against the forms, and 
 form holds a bracket or was found decoded the result is searched again.
 
 A pseudonym is of the entity, for it is made of the entity's id, not of a form. One that
-was given to a form stays with it for good: texts that hold it may be in an index. Where
-several people bear a name, the document says whose it is; in any other text the name is
-replaced by its type.
+was given to a form stays with it for good: texts that hold it may be in an index.
 
 A name is also looked for with its umlauts spelled out, with the family name first, and
 with the full stop of its last initial; but not where that cuts a form as it is: "Mrs
@@ -32,15 +30,15 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Literal
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.linkage.form_search import FormSearch, inner_offsets
 from sdrag.linkage.names import other_spellings
 from sdrag.linkage.schema import ROLES
+from sdrag.linkage.second_look import FormSearch
 from sdrag.text.folding import fold_text
 from sdrag.text.readings import readings
+from sdrag.text.spans import splice
 from sdrag.vocabulary import Confidential, Entity, Span
 
 __all__ = ["Masker", "Replaced", "Style", "check_style"]
@@ -53,7 +51,6 @@ _KEY_BYTES = 16
 _DEPTH = 32
 _JOINTS = re.compile(r"[_.+-]+")
 """What is between words where no space can be."""
-_NONE: Mapping[str, Any] = MappingProxyType({})
 
 _Match = tuple[int, int, int, int, bool]
 """Start, end, the form's length, its number, and whether the text was decoded."""
@@ -91,8 +88,6 @@ class Masker(Confidential):
         given: By folded form, the pseudonyms that were given before, first ones first.
         secret: What aliases of ids are made with; the key, or chance, by default.
         order: Ids whose aliases are their numbers where there is no key.
-        bearers: By id of a document and folded name, the id of the entity that bears it
-            there, for names that several entities share.
 
     Raises:
         UsageError: Pseudonyms were asked for without a key.
@@ -104,7 +99,6 @@ class Masker(Confidential):
     given: Mapping[str, str] = field(default_factory=dict)
     secret: bytes = b""
     order: tuple[str, ...] = ()
-    bearers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_style(self.style, self.key)
@@ -112,18 +106,24 @@ class Masker(Confidential):
         object.__setattr__(self, "secret", secret)
 
     @cached_property
-    def _owners(self) -> dict[str, tuple[Entity, str]]:
-        """By a form as it is searched for: its entity, and the form as it was found."""
-        owners: dict[str, tuple[Entity, str]] = {}
+    def _plain(self) -> dict[str, Entity]:
+        """By a form as it is."""
+        owners: dict[str, Entity] = {}
         for entity in self.entities:
             for form in map(fold_text, entity.forms):
-                owners.setdefault(form, (entity, form))
+                owners.setdefault(form, entity)
         owners.pop("", None)
+        return owners
+
+    @cached_property
+    def _owners(self) -> dict[str, Entity]:
+        """By a form as it is searched for: first as they are, then other spellings."""
+        owners = dict(self._plain)
         for entity in self.entities:
             named = ROLES.get(entity.type, "name") == "name"
             for form in entity.forms if named else ():
                 for written in other_spellings(form):
-                    owners.setdefault(written, (entity, fold_text(form)))
+                    owners.setdefault(written, entity)
         return owners
 
     @cached_property
@@ -131,42 +131,22 @@ class Masker(Confidential):
         return FormSearch(list(self._owners))
 
     @cached_property
-    def _respelled(self) -> list[bool]:
-        """Of each form as it is searched for, whether it is another spelling."""
-        plain = {fold_text(form) for e in self.entities for form in e.forms}
-        return [written not in plain for written in self._owners]
-
-    @cached_property
-    def _shared(self) -> frozenset[str]:
-        return frozenset(form for names in self.bearers.values() for form in names)
-
-    @cached_property
-    def _replacements(self) -> list[tuple[str, str, str]]:
-        """Of each form as it is searched for: as found, whose, what is put in place."""
-        return [
-            (form, entity.id, self._replacement(written, form, entity))
-            for written, (entity, form) in self._owners.items()
-        ]
-
-    def _replacement(self, written: str, form: str, entity: Entity) -> str:
-        label = self.labels[entity.id]
-        if self.style != "pseudonym":
-            return label
-        if form in self._shared:
-            return self.given.get(form) or self._safe((f"[{entity.type}]",))
-        before = self.given.get(written, label)
-        return label if before == label else self._safe((before, label))
+    def _replacements(self) -> list[tuple[str, str]]:
+        """Of each form as it is searched for: whose it is, and what is put in place."""
+        rows = []
+        for written, entity in self._owners.items():
+            label = self.labels[entity.id]
+            if self.style == "pseudonym" and written in self.given:
+                label = self._safe((self.given[written], label))
+            rows.append((entity.id, label))
+        return rows
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
         """What stands for each entity, by its id: the pseudonym it was given first."""
         if self.style == "pseudonym":
-            given = {f: n for f, n in self.given.items() if f not in self._shared}
-            ranked = {form: (at, given[form]) for at, form in enumerate(given)}
-            return {
-                entity.id: self._safe(_pseudonyms(entity, ranked, self.key or b""))
-                for entity in self.entities
-            }
+            given = {form: at for at, form in enumerate(self.given)}
+            return {e.id: self._pseudonym(e, given) for e in self.entities}
         types = {
             entity.id: _PLAIN[0] if self.style == "redact" else f"[{entity.type}]"
             for entity in self.entities
@@ -174,24 +154,27 @@ class Masker(Confidential):
         safe = {label: self._safe((label,)) for label in set(types.values())}
         return {id_: safe[label] for id_, label in types.items()}
 
+    def _pseudonym(self, entity: Entity, given: Mapping[str, int]) -> str:
+        """Return what was given first, else a new one, after section 4.2.4."""
+        known = (form for form in map(fold_text, entity.forms) if form in given)
+        first = sorted(known, key=given.__getitem__)[:1]
+        digest = _digest(self.key or b"", entity.id)
+        new = f"[{entity.type}_{digest}]", f"[{digest}]"
+        return self._safe((*(self.given[form] for form in first), *new))
+
     @cached_property
     def pseudonyms(self) -> Mapping[str, str]:
         """By folded form, also those that were given before, the first ones first."""
         if self.style != "pseudonym":
             return dict(self.given)
         new = zip(self._owners, self._replacements, strict=True)
-        shared = self._shared
-        return {
-            **self.given,
-            **{written: row[2] for written, row in new if row[0] not in shared},
-        }
+        return {**self.given, **{written: label for written, (_, label) in new}}
 
     @property
     def name(self) -> str:
         """What tells it from a masker that masks otherwise, and tells nothing else."""
         forms = [(entity.id, entity.type, entity.forms) for entity in self.entities]
-        bearers = [(name, dict(held)) for name, held in self.bearers.items()]
-        return _digest(self.secret, repr((forms, self.style, self.given, bearers)))
+        return _digest(self.secret, repr((forms, self.style, self.given)))
 
     def forms_of(self, name: str) -> tuple[str, ...]:
         """
@@ -214,7 +197,7 @@ class Masker(Confidential):
     def find(self, text: str) -> list[tuple[Span, str]]:
         """Return where masked forms are and whose they are; apart and ascending."""
         matches, _ = self._matches(text)
-        return [(span, self._replacements[pattern][1]) for span, pattern in matches]
+        return [(span, self._replacements[pattern][0]) for span, pattern in matches]
 
     def _matches(self, text: str) -> tuple[list[tuple[Span, int]], bool]:
         """Return the spans and the forms' numbers, and whether any was in disguise."""
@@ -230,43 +213,30 @@ class Masker(Confidential):
 
     def _uncut(self, matches: list[_Match]) -> list[_Match]:
         """Leave out other spellings that cut a form as it is."""
-        other = self._respelled
-        inner = inner_offsets(match[:2] for match in matches if not other[match[3]])
-        return [m for m in matches if not other[m[3]] or not inner.intersection(m[:2])]
+        plain = len(self._plain)
+        inner = {
+            offset
+            for start, end, _, pattern, _ in matches
+            if pattern < plain
+            for offset in range(start + 1, end)
+        }
+        return [m for m in matches if m[3] < plain or not inner.intersection(m[:2])]
 
-    def replace(self, text: str, *documents: str | None) -> Replaced:
-        """
-        Replace all masked forms.
-
-        Args:
-            text: Any text.
-            documents: Ids of what it is from; the first that is known says whose the
-                names are that several entities share.
-        """
+    def replace(self, text: str) -> Replaced:
+        """Replace all masked forms."""
         matches, disguised = self._matches(text)
-        known = (self.bearers[d] for d in documents if d and d in self.bearers)
-        bearers = next(known, _NONE)
-        owned = [(span, *self._owned(pattern, bearers)) for span, pattern in matches]
-        result = _put(text, [(span, label) for span, _, label in owned])
+        rows = [(span, *self._replacements[pattern]) for span, pattern in matches]
+        labels = {span: label for span, _, label in rows}
+        result = splice(text, labels, labels.__getitem__)
         if disguised or self._bracketed:
             for _ in range(_ROUNDS):
-                again = self.find(result)
+                again = [span for span, _ in self.find(result)]
                 if not again:
                     break
-                result = _put(result, [(span, "\u2588") for span, _ in again])
+                result = splice(result, again, lambda _: "\u2588")
             else:
                 raise InternalError("Masking did not settle; the text is withheld.")
-        return Replaced(
-            result,
-            tuple(span for span, _ in matches),
-            tuple(id_ for _, id_, _ in owned),
-        )
-
-    def _owned(self, pattern: int, bearers: Mapping[str, str]) -> tuple[str, str]:
-        """Return whose a form is, and what represents it."""
-        form, id_, label = self._replacements[pattern]
-        bearer = bearers.get(form, "")
-        return (bearer, self.labels[bearer]) if bearer in self.labels else (id_, label)
+        return Replaced(result, tuple(labels), tuple(id_ for _, id_, _ in rows))
 
     def alias(self, name: str) -> str:
         """
@@ -280,28 +250,23 @@ class Masker(Confidential):
             return f"document-n{self._numbers[name]:07d}"
         return f"document-{_digest(self.secret, name)}"
 
-    def clean(self, value: Any, *documents: str | None, depth: int = 0) -> Any:
+    def clean(self, value: Any, depth: int = 0) -> Any:
         """Replace masked forms in every string of a nested value of plain data."""
-        if isinstance(value, str):
-            return self.replace(value, *documents).text
         if depth > _DEPTH:
             return None
         if isinstance(value, Mapping):
             return {
-                self.clean(key, *documents, depth=depth + 1): self.clean(
-                    inner, *documents, depth=depth + 1
-                )
+                self.clean(key, depth + 1): self.clean(inner, depth + 1)
                 for key, inner in value.items()
             }
         if isinstance(value, (list, tuple, set, frozenset)):
-            items = [self.clean(item, *documents, depth=depth + 1) for item in value]
-            return _same_kind(value, items)
+            items = [self.clean(item, depth + 1) for item in value]
+            if isinstance(value, (set, frozenset)):
+                return set(items)
+            return tuple(items) if isinstance(value, tuple) else items
         if value is None or isinstance(value, (bool, float, int)):
-            return self._clean_number(value)
+            return self._safe(()) if self.find(str(value)) else value
         return self.replace(str(value)).text
-
-    def _clean_number(self, value: float | None) -> float | str | None:
-        return value if value is None or not self.find(str(value)) else self._safe(())
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
@@ -339,37 +304,9 @@ def check_style(style: str, key: bytes | None) -> None:
         )
 
 
-def _pseudonyms(
-    entity: Entity, given: Mapping[str, tuple[int, str]], key: bytes
-) -> tuple[str, ...]:
-    """Return what was given first, then new ones, after section 4.2.4."""
-    known = sorted(
-        given[form] for form in map(fold_text, entity.forms) if form in given
-    )
-    digest = _digest(key, entity.id)
-    return *(name for _, name in known[:1]), f"[{entity.type}_{digest}]", f"[{digest}]"
-
-
 def _digest(key: bytes, name: str) -> str:
     data = name.encode("utf-8", "surrogatepass")
     return hmac.digest(key, data, "sha256").hex()[:16]
-
-
-def _put(text: str, matches: Iterable[tuple[Span, str]]) -> str:
-    pieces: list[str] = []
-    done = 0
-    for span, label in matches:
-        pieces += (text[done : span.start], label)
-        done = span.end
-    pieces.append(text[done:])
-    return "".join(pieces)
-
-
-def _same_kind(value: Any, items: list[Any]) -> Any:
-    """Return the items as a set or tuple where the value was one, else as a list."""
-    if isinstance(value, (set, frozenset)):
-        return set(items)
-    return tuple(items) if isinstance(value, tuple) else items
 
 
 def _united(matches: list[_Match]) -> list[_Match]:

@@ -1,5 +1,5 @@
 """
-The entity schema of the insurance domain (CLAM, Table 4.1), and its replacement.
+The entity schema of the insurance domain (CLAM, Table 4.1), and what replaces it.
 
 A type has a weight, which says how severe its leak is, and a role, which says how its
 values are compared: as names, numbers, dates, descriptions. A domain brings its own
@@ -14,13 +14,15 @@ null there, it is an error.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import EffectRunner, Embed
+from sdrag.embeddings import embed_texts
 from sdrag.errors import UsageError
-from sdrag.policy import LinkageSection
+from sdrag.policy import LinkageSection, Policy, PolicySource
 from sdrag.policy.sections import Role
 
 __all__ = [
@@ -28,7 +30,9 @@ __all__ = [
     "ROLES",
     "WEIGHTS",
     "Schema",
-    "schema_of",
+    "SettingsSource",
+    "local_runner",
+    "read_settings",
 ]
 
 _TABLES = tomllib.loads(
@@ -45,10 +49,11 @@ ROLES: Mapping[str, Role] = {
 DIRECT = frozenset({"NAME", "PATIENT_ID", "ADDRESS", "PHONE_NUMBER", "EMAIL"})
 """The direct identifiers of Table 4.1."""
 
-_DEFAULT = LinkageSection().default_weight
 _SYNONYMS: Mapping[str, str] = {
     name: type_ for type_, row in _TABLES["synonyms"].items() for name in row
 }
+
+SettingsSource = LinkageSection | PolicySource | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +62,26 @@ class Schema:
     The types in force.
 
     Args:
-        weights: By type, from 0 to 1.
-        roles: By type; those of Table 4.1 need not be repeated.
-        default: The weight of any other type; `None` makes it an error.
-        least: Of what a detector is less sure is left out.
-        apart: Types that no plan may mask, so no other type is joined with them.
+        settings: The weights and roles of a policy.
     """
 
-    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
-    roles: Mapping[str, Role] = field(default_factory=dict)
-    default: float | None = _DEFAULT
-    least: float = 0.0
-    apart: AbstractSet[str] = frozenset()
+    settings: LinkageSection = field(default_factory=LinkageSection)
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """By type, from 0 to 1."""
+        given = self.settings.weights
+        return WEIGHTS if given is None else given
 
     def role(self, name: str) -> Role:
         """Return how values of a type are compared."""
-        return self.roles.get(name) or ROLES.get(name, "description")
+        return (self.settings.roles or {}).get(name) or ROLES.get(name, "description")
 
     def pool(self, name: str) -> str:
         """Return the name of the pool of types with which a type's forms are joined."""
         role = self.role(name)
-        if role == "term" or name in self.apart:
+        # What no plan may mask is joined with no other type.
+        if role == "term" or name in self.settings.unmaskable:
             return name
         return "place" if role == "organisation" else role
 
@@ -90,8 +94,8 @@ class Schema:
         """
         if name in self.weights:
             return self.weights[name]
-        if self.default is not None:
-            return self.default
+        if self.settings.default_weight is not None:
+            return self.settings.default_weight
         # A model may call anything a type: only names that are known may be shown.
         known = name in ROLES or name in _SYNONYMS
         raise UsageError(
@@ -111,9 +115,28 @@ class Schema:
         return alike[0] if len(alike) == 1 else upper
 
 
-def schema_of(settings: LinkageSection) -> Schema:
-    """Return the types in force."""
-    weights = WEIGHTS if settings.weights is None else settings.weights
-    default, least = settings.default_weight, settings.min_confidence
-    apart = frozenset(settings.unmaskable)
-    return Schema(weights, settings.roles or {}, default, least, apart)
+def read_settings(source: SettingsSource) -> LinkageSection:
+    """
+    Return the linkage section of a policy, a mapping or a path; defaults for nothing.
+
+    A mapping is a policy where it has a key of one, else the section itself.
+
+    Raises:
+        PolicyError: It cannot be read.
+    """
+    if source is None:
+        return LinkageSection()
+    if isinstance(source, LinkageSection):
+        return source
+    if isinstance(source, Mapping) and not set(source) & set(Policy.model_fields):
+        return Policy.read({"linkage": dict(source)}).linkage
+    return Policy.read(source).linkage
+
+
+def local_runner() -> EffectRunner:
+    """Return a runner that embeds with the packaged MiniLM and works locally."""
+    return PortRunner(Ports(embed=Port(_embed, local=True)))
+
+
+def _embed(effect: Embed) -> Sequence[Sequence[float]]:
+    return list(embed_texts(effect.items))

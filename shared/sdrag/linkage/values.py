@@ -1,5 +1,5 @@
 """
-Identifiers, telephone numbers, ages and dates in other notations.
+Values in other notations: identifiers, telephone numbers, ages, dates, short forms.
 
 "MRN 44-718-02" is "4471802", "+1 (415) 555-0134" is "415.555.0134", "aged 56" is
 "56-year-old", and "12 April 2019" is "12/04/19". Letters that belong to an identifier
@@ -8,17 +8,21 @@ must agree; a label before it, such as "policy no.", need not be there.
 A date of numbers alone is read day first, as in the thesis's own example, unless the
 corpus shows a date that can only be month first and none that can only be day first. A
 date without a year joins the one full date of its type with that day.
+
+"COPD" is "chronic obstructive pulmonary disease", and "Riverside Clinic" is short for
+"Riverside Community Clinic, Leeds": the shorter form's words are all in the longer one,
+in the same order, and both begin alike. One word is too little, unless the longer form
+only adds what follows a comma. A form that shortens two different names is left alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import pairwise
 
 from sdrag.text.dates import Date, month_first, read_date
 from sdrag.text.folding import fold_text
-
-__all__ = ["age_pairs", "code_pairs", "date_pairs", "phone_pairs", "stated"]
 
 _WORD = re.compile(r"[^\W_]+")
 _LABEL_WORDS = """no nr num number id mrn policy claim patient member ref reference case
@@ -36,6 +40,10 @@ _SPOKEN = {word: number for number, word in enumerate(_ONES.split())} | {
 }
 _NUMBER = re.compile(r"\d{1,3}")
 _DIGITS = re.compile(r"\d+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "on", "at", "de", "la", "a"})
+_WITHIN = re.compile(r"\w+(?:'\w+)?")
+_ARTICLES = frozenset({"the", "a", "an"})
 
 
 def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -56,27 +64,28 @@ def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def phone_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield pairs of telephone numbers that end in the same national number."""
-    seen: dict[str, int] = {}
-    for number, form in enumerate(forms):
-        digits = "".join(c for c in fold_text(form).split(" ext")[0] if c.isdigit())
-        if len(digits) < _NATIONAL:
-            continue
-        key = digits[-_NATIONAL:]
-        if key in seen:
-            yield seen[key], number
-        seen.setdefault(key, number)
+    return _equal(forms, _national)
 
 
 def age_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield pairs of forms that state one age; ranges and decades are not ages."""
-    seen: dict[int, int] = {}
+    return _equal(forms, _age)
+
+
+def _equal(
+    forms: Sequence[str], read: Callable[[str], Hashable | None]
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs of forms that are read as one value."""
+    first: dict[Hashable, int] = {}
     for number, form in enumerate(forms):
-        age = _age(fold_text(form))
-        if age is None:
-            continue
-        if age in seen:
-            yield seen[age], number
-        seen.setdefault(age, number)
+        value = read(form)
+        if value is not None and first.setdefault(value, number) != number:
+            yield first[value], number
+
+
+def _national(form: str) -> str | None:
+    digits = "".join(c for c in fold_text(form).split(" ext")[0] if c.isdigit())
+    return digits[-_NATIONAL:] if len(digits) >= _NATIONAL else None
 
 
 def stated(folded: str) -> frozenset[str]:
@@ -103,7 +112,8 @@ def _code(form: str) -> tuple[str, str]:
     return letters, "".join(c for c in joined if c.isdigit())
 
 
-def _age(text: str) -> int | None:
+def _age(form: str) -> int | None:
+    text = fold_text(form)
     numbers = _NUMBER.findall(text)
     if len(numbers) == 1:
         return None if f"{numbers[0]}s" in text else int(numbers[0])
@@ -120,19 +130,67 @@ def date_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     seen: dict[Date, int] = {}
     for number, form in enumerate(forms):
         date = read_date(form, months_first=months_first)
-        if date is None:
-            continue
-        if date in seen:
+        if date is not None and seen.setdefault(date, number) != number:
             yield seen[date], number
-        else:
-            seen[date] = number
-    yield from _yearless(seen)
-
-
-def _yearless(seen: dict[Date, int]) -> Iterator[tuple[int, int]]:
     for date, number in seen.items():
-        if date.year or not date.day:
+        if date.day and not date.year:
+            full = [n for d, n in seen.items() if d.year and d[1:] == date[1:]]
+            if len(full) == 1:
+                yield number, full[0]
+
+
+def acronym_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of a form in capitals and the words whose initials it is."""
+    spelled: dict[str, list[int]] = {}
+    for number, form in enumerate(forms):
+        words = _LETTERS.findall(form)
+        if len(words) < 2:
             continue
-        full = [n for other, n in seen.items() if other.year and other[1:] == date[1:]]
-        if len(full) == 1:
-            yield number, full[0]
+        kept = [word for word in words if word.lower() not in _SMALL_WORDS]
+        for word_list in (words, kept):
+            spelled.setdefault("".join(w[0] for w in word_list).upper(), []).append(
+                number
+            )
+    for number, form in enumerate(forms):
+        plain = form.replace(".", "")
+        if 2 <= len(plain) <= 6 and plain.isalpha() and plain.isupper():
+            for other in dict.fromkeys(spelled.get(plain, ())):
+                yield number, other
+
+
+def shortened_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of a form and the longer form that it shortens."""
+    folded = [fold_text(form) for form in forms]
+    words = [_words(form) for form in folded]
+    heads = [_words(form.partition(",")[0]) for form in folded]
+    headed: dict[tuple[str, ...], list[int]] = {}
+    holding: dict[tuple[str, str], list[int]] = {}
+    for number, word_list in enumerate(words):
+        headed.setdefault(heads[number], []).append(number)
+        for word in set(word_list[1:]):
+            holding.setdefault((word_list[0], word), []).append(number)
+    for short, word_list in enumerate(words):
+        if not word_list:
+            continue
+        # Only forms that hold the rarest of its words can hold all of them.
+        rest = [holding[word_list[0], word] for word in word_list[1:]]
+        near = min(rest, key=len) if rest else headed.get(word_list, [])
+        longer = [
+            number
+            for number in near
+            if len(words[number]) > len(word_list) and _within(word_list, words[number])
+        ]
+        longer.sort(key=lambda number: (len(words[number]), number))
+        nested = pairwise(longer)
+        if all(_within(words[left], words[right]) for left, right in nested):
+            yield from ((short, number) for number in longer[:1])
+
+
+def _words(form: str) -> tuple[str, ...]:
+    return tuple(word for word in _WITHIN.findall(form) if word not in _ARTICLES)
+
+
+def _within(short: Sequence[str], long: Sequence[str]) -> bool:
+    """Say whether the words of one are in the other, in order."""
+    rest = iter(long)
+    return all(word in rest for word in short)

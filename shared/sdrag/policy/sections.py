@@ -212,8 +212,6 @@ class ResolutionSection(Section):
     """Compare dates by what they say, however they are written."""
     numbers: bool = True
     """Compare identifiers by their digits and letters."""
-    spelling: Annotated[float, Field(ge=0.0, le=100.0)] | Literal[False] = 90.0
-    """The least rapidfuzz ratio of two spellings of one value, 0 to 100."""
     meaning: Share | Literal[False] = 0.56
     """The least cosine similarity of two descriptions, from 0 to 1."""
     terms: Share | Literal[False] = 0.68
@@ -235,9 +233,6 @@ class LinkageSection(Section):
 
     chain_length: Annotated[int, Field(ge=2, le=8)] = 2
     """How many documents are in the longest chain."""
-    chain_shape: Literal["path", "subgraph"] = "path"
-    """A chain is a `path` of linked documents, or a `subgraph`: any connected group of
-    them with all links among them."""
     min_confidence: Share = 0.0
     """What a detector is less sure of links nothing, and is not masked. From 0 to 1."""
     edge_threshold: Share = 0.5
@@ -250,9 +245,9 @@ class LinkageSection(Section):
     """What the risk of a chain is multiplied by, by category."""
     risk_thresholds: ByRisk = ByRisk(high=0.75, medium=0.5)
     """From which risk on a chain is in a category."""
-    select: Literal["document", "greedy", "knapsack"] = "knapsack"
-    """How the entities to mask are chosen: in each `document` alone, `greedy`, or by a
-    `knapsack`."""
+    select: Literal["document", "greedy"] = "greedy"
+    """How the entities to mask are chosen: in each `document` alone, or then for each
+    chain too, `greedy`: what lowers its risk most."""
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
     """What replaces a masked entity: a `label` with a number, `redact`, a `pseudonym`,
     or `rewrite`, which asks a model for new sentences."""
@@ -264,10 +259,8 @@ class LinkageSection(Section):
     """The weight of a type that has none; with null it is an error."""
     unmaskable: tuple[str, ...] = ()
     """Types that no plan may touch."""
-    minimise: Literal["entities", "mentions"] = "entities"
-    """What a plan keeps small: distinct entities, or their mentions."""
     max_chains: Count = 1_000_000
-    """The most chains of more than two documents."""
+    """The most chains of more than two documents; more are refused."""
     resolution: ResolutionSection = ResolutionSection()
     """Which surface forms are one entity."""
 

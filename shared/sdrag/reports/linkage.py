@@ -19,14 +19,13 @@ import networkx as nx
 import numpy as np
 
 from sdrag.linkage import Masked
-from sdrag.linkage.graph import LEVELS, documents_of
+from sdrag.linkage.graph import LEVELS
 from sdrag.linkage.plan import Plan
-from sdrag.linkage.schema import schema_of
+from sdrag.linkage.schema import Schema
 from sdrag.reports.page import Markup, bar, card, page, rest, table
 
 _MOST_ROWS = 100
 _SAME = 1e-12
-_SHAPES = {"path": "a path", "subgraph": "a connected group of documents"}
 _MOST_NODES = 150
 _NAMED = 60
 _ACROSS = 3
@@ -44,7 +43,7 @@ def render_linkage(masked: Masked) -> str:
     Return the report as an HTML document.
 
     Args:
-        masked: What `mask_corpus` returned.
+        masked: Of a plan that `fit` returned.
     """
     return page("Linkage report", _parts(masked))
 
@@ -110,7 +109,7 @@ def _chains(plan: Plan, names: list[str]) -> str:
     order = np.argsort(-chains.risk_before, kind="stable")[:_MOST_ROWS].tolist()
     rows = [
         (
-            _path(plan, n, names),
+            _path(plan.chains.path(n), names),
             Markup(f'<span class="{_level(plan, n)}">{_level(plan, n)}</span>'),
             bar(chains.risk_before[n], after[n], chains.ceiling[n]),
             f"{chains.risk_before[n]:.2f} \u2192 {after[n]:.2f}",
@@ -124,11 +123,6 @@ def _chains(plan: Plan, names: list[str]) -> str:
         f"lowered further, {broken:,} of them to nothing. Blue is the risk that is "
         "left, amber what masking took off, and the red mark is the ceiling.</p>"
     )
-    for length, missed in chains.left_out.items():
-        text += (
-            f"<p><b>Not enumerated:</b> at most {missed:,} chains of {length}; raise "
-            "<code>max_chains</code> to have them.</p>"
-        )
     heads = ("Documents", "category", "risk", "", "ceiling")
     return text + table(heads, rows) + rest(levels.total(), len(rows))
 
@@ -137,9 +131,8 @@ def _level(plan: Plan, number: int) -> str:
     return LEVELS[int(plan.chains.level[number])]
 
 
-def _path(plan: Plan, number: int, names: list[str]) -> str:
-    ends = plan.edges.ends(plan.chains.hops[number])
-    return " \u2013 ".join(names[document] for document in documents_of(ends))
+def _path(documents: Sequence[int], names: list[str]) -> str:
+    return " \u2013 ".join(names[document] for document in documents)
 
 
 def _documents(plan: Plan, names: list[str]) -> str:
@@ -169,18 +162,11 @@ def _entities(masked: Masked, names: list[str]) -> str:
         entity = resolved.entities[number]
         joined = ", ".join(resolved.reasons.get(entity.id, ()))
         held, forms = int(plan.corpus.frequency[number]), len(entity.forms)
-        why = _why(plan, number, names)
+        why = _path(plan.why[number], names)
         rows.append((entity.type, entity.id, held, forms, joined, why))
     heads = ("Type", "entity", "documents", "forms", "joined by", "masked for")
     body = table(heads, rows) + rest(len(chosen), len(rows))
     return f"<p>{escape(counts or 'Nothing')}.</p>{body}"
-
-
-def _why(plan: Plan, number: int, names: list[str]) -> str:
-    document = plan.selection.for_document.get(number)
-    if document is not None:
-        return names[document]
-    return _path(plan, plan.selection.for_chain[number], names)
 
 
 def _settings(masked: Masked) -> str:
@@ -188,14 +174,12 @@ def _settings(masked: Masked) -> str:
     settings, skipped = plan.settings, masked.assessment.resolved.not_compared
     rows = [
         ("Strategy", settings.select),
-        ("Counted", settings.minimise),
         ("Longest chain", f"{settings.chain_length} documents"),
-        ("A chain is", _SHAPES[settings.chain_shape]),
         ("Ceiling on documents", f"{settings.max_document_risk:g}"),
         ("Ceiling on chains", f"{settings.max_chain_risk:g}"),
         ("Unmaskable types", ", ".join(settings.unmaskable) or "none"),
     ]
-    known = schema_of(settings).weights
+    known = Schema(settings).weights
     types = {entity.type for entity in masked.assessment.resolved.entities}
     if unweighed := sum(name not in known for name in types):
         rows.append(("Types without a weight of their own", f"{unweighed:,}"))

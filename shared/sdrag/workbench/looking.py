@@ -22,8 +22,8 @@ from sdrag.documents import chunks_of
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.explanation import Explainer, Explanation
 from sdrag.explanation.marked import COLOURS, Mark, stretches
-from sdrag.linkage import Masked, mask_corpus
-from sdrag.linkage.graph import LEVELS, documents_of
+from sdrag.linkage import Masked, fit
+from sdrag.linkage.graph import LEVELS
 from sdrag.linkage.plan import Plan
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy, binds
@@ -268,7 +268,7 @@ def find_links(policy: Policy, documents: Sequence[Passage]) -> dict[str, Any]:
         raise RefusedError(
             413, f"Links are looked for in at most {MAX_ASKED_CHARACTERS:,} characters."
         )
-    masked = mask_corpus(documents, policy.linkage, LocalDetector())
+    masked = fit(documents, policy.linkage, LocalDetector()).masked
     plan = masked.plan
     names = list(plan.corpus.document_ids)
     return {
@@ -311,9 +311,8 @@ def _chains(plan: Plan, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     chains, after = plan.chains, plan.chain_risk
     order = np.argsort(-chains.risk_before, kind="stable")[:MAX_LINKED]
     for number in order.tolist():
-        ends = plan.edges.ends(chains.hops[number])
         yield {
-            "documents": [names[document] for document in documents_of(ends)],
+            "documents": [names[document] for document in chains.path(number)],
             "category": LEVELS[int(chains.level[number])],
             "before": round(float(chains.risk_before[number]), 3),
             "after": round(float(after[number]), 3),
@@ -330,9 +329,7 @@ def _broken(masked: Masked) -> Iterator[dict[str, Any]]:
             "type": entity.type,
             "forms": list(entity.forms[:_FORMS]),
             "documents": int(plan.corpus.frequency[number]),
-            "for": "one document"
-            if number in plan.selection.for_document
-            else "a link",
+            "for": "one document" if len(plan.why[number]) == 1 else "a link",
         }
 
 
