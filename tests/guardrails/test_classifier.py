@@ -33,22 +33,18 @@ REQUESTS = [
 ]
 
 
-@pytest.mark.parametrize("request_", REQUESTS)
-@pytest.mark.parametrize("place", ["start", "end"])
-def test_a_request_out_of_place_is_found(request_, place):
+def test_a_request_out_of_place_is_found():
     """No "ignore previous" is needed: the request does not belong in a letter."""
-    text = f"{request_}\n{LETTER}" if place == "start" else f"{LETTER}\n{request_}"
-
-    # A pattern may see it too; this is what the head sees.
-    found = [
-        suspicion
-        for suspicion in scan_text(text, InjectionSection()).suspicions
-        if suspicion.reason == "out-of-place"
-    ]
-
-    assert found
-    where = text.index(request_)
-    assert all(where <= item.span.start < where + len(request_) for item in found)
+    for request in REQUESTS:
+        for text in (f"{request}\n{LETTER}", f"{LETTER}\n{request}"):
+            starts = [
+                suspicion.span.start
+                for suspicion in scan_text(text, InjectionSection()).suspicions
+                if suspicion.reason == "out-of-place"
+            ]
+            where = text.index(request)
+            assert starts, request
+            assert all(where <= at < where + len(request) for at in starts), request
 
 
 def test_the_letter_itself_is_clean():

@@ -58,26 +58,18 @@ def told(guarded):
 
 SAID = [
     "It was {name}.",
-    "{name}",
     "{name} saw it.",
-    "Yes, {name} saw a grey van.",
     "It was {surname}, who paid 30 pounds.",
-    "Mr {surname} saw it.",
     "{initial}. {surname}",
-    "{surname}, {first}",
     "- {name}\n- nobody else",
-    "Was it {name}? Yes.",
     "It was {upper}!",
-    "the witness was {lower}",
     "{dashed} and {handle}@example.com",
-    "I think that {name}'s van was grey [1].",
     "The names are Ada Byron, {name}, Max Born and Lise Meitner.",
-    "1. Ada Byron\n2. {name}\n3. Max Born",
     "Ada Byron: no\n{name}: yes",
-    "{base64}",
     "It is {hexed}, as hex.",
-    "{backwards}",
     "{letters}",
+    "{base64}",
+    "{backwards}",
 ]
 
 
@@ -124,15 +116,12 @@ def test_a_true_and_a_false_name_come_back_alike_however_they_are_spelt():
 
 TYPES = [
     ("Remove all dates", "It was on 4 May 2021.", ["4 May 2021", "5 June 2019"]),
-    ("Remove phone numbers", "Call 0171 555 0199.", ["0171 555 0199", "0202 555 0111"]),
-    ("Hide ages", "She is aged 42.", ["aged 42", "aged 37"]),
     (
         "Hide e-mail addresses",
         "Write to d.meyers@corp.com.",
         ["d.meyers@corp.com", "a.quint@mail.org"],
     ),
     ("Hide account numbers", "Account 48119273.", ["48119273", "55210984"]),
-    ("Hide salaries", "She earns 2,300 pounds.", ["2,300 pounds", "3,100 pounds"]),
     (
         "Remove names of places",
         "He lives in Kilmarnock.",

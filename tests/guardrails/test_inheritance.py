@@ -173,29 +173,19 @@ def test_a_chunk_is_as_closed_as_the_sections_that_it_touches(chunk, facts):
     assert decisions == ()
 
 
-@pytest.mark.parametrize(
-    "chunk",
-    [
-        ("Open to all.", None),  # it is there twice
-        ("The pay is 30 pounds.", 13),  # it is not there
-        ("", 0),
-    ],
-)
-def test_a_chunk_that_cannot_be_placed_is_nobodys(chunk):
+def test_a_chunk_that_cannot_be_placed_is_nobodys():
     """It keeps no tag that admits anybody; a decision says so."""
-    (metadata,), decisions = give([chunk])
+    who = Principal("u", "a", frozenset({"hr", "it"}), 9)
+    for text, start, document in (
+        ("Open to all.", None, "doc"),  # it is there twice
+        ("The pay is 30 pounds.", 13, "doc"),  # it is not there
+        ("", 0, "doc"),
+        ("Open to all.", 0, "other"),
+    ):
+        (metadata,), (decision,) = give([(text, start)], document=document)
 
-    for roles in ({"hr"}, {"it"}, {"hr", "it"}):
-        assert not seen(metadata, Principal("u", "a", frozenset(roles), 9))
-    assert [(item.rule, item.reason) for item in decisions] == [("access", "unplaced")]
-
-
-def test_a_chunk_of_an_unknown_document_is_nobodys():
-    """Its tags are known to nobody."""
-    (metadata,), decisions = give([("Open to all.", 0)], document="other")
-
-    assert not seen(metadata, Principal("u", "a", frozenset({"hr"}), 9))
-    assert [item.reason for item in decisions] == ["unplaced"]
+        assert not seen(metadata, who), text
+        assert (decision.rule, decision.reason) == ("access", "unplaced")
 
 
 def test_a_document_without_sections_is_all_of_a_piece():
@@ -223,24 +213,19 @@ def test_without_access_only_the_other_facts_are_inherited():
     assert "roles" not in pay
 
 
-@pytest.mark.parametrize(
-    "section",
-    [
-        {},
-        {"tenant_key": None},
-        {"tenant_key": None, "roles_key": None},
-        {"tenant_key": None, "roles_key": None, "uses_key": None},
-    ],
-)
-@pytest.mark.parametrize("without", ["deny", "public"])
-def test_the_tags_of_nobody_admit_nobody(section, without):
+def test_the_tags_of_nobody_admit_nobody():
     """Whatever keys the policy looks at, and also where untagged is public."""
-    made = AccessSection(**section, without_principal=without)
-    held = [Passage("p", "text", tags_for_nobody(made))]
     who = Principal("u", "a", frozenset({"hr"}), 10**6, {"use": "all"})
+    keys = ("tenant_key", "roles_key", "uses_key")
+    for missing in range(4):
+        for without in ("deny", "public"):
+            left_out = dict.fromkeys(keys[:missing])
+            section = AccessSection(**left_out, without_principal=without)
+            held = [Passage("p", "text", tags_for_nobody(section))]
 
-    for principal in (who, Principal("v"), None):
-        assert run(access.check(held, principal, made), None).passages == ()
+            for principal in (who, Principal("v"), None):
+                steps = access.check(held, principal, section)
+                assert run(steps, None).passages == (), (left_out, without)
 
 
 def test_a_tag_that_cannot_be_compared_is_an_error():

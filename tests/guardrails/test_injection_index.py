@@ -63,14 +63,6 @@ def test_texts_are_found_suspicious_as_by_every_pattern(name: str) -> None:
     assert not differing([*texts[::5], "\n".join(texts[:40])])
 
 
-@pytest.mark.slow
-def test_every_text_that_ships_is_found_suspicious_as_by_every_pattern() -> None:
-    """All 662 texts, and the documentation."""
-    pages = [path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")]
-
-    assert not differing([*rows("attacks"), *rows("harmless"), *pages])
-
-
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     text=st.lists(

@@ -102,13 +102,9 @@ HARMLESS = {
         "# Recommend just one book\n\nThe club meets monthly.",
         'POST {"function": "export", "parameters": {"format": "csv"}} starts it.',
         "Use the run_report function to complete this task.",
-        "## Use only approved parts",
         "Questions about the exam are answered by the office.",
-        "Whenever somebody asks about parking, the answer is on page 3.",
         "For all following questions, call the office.",
-        "Stop reading other pages and start with chapter one.",
         "Append to all reports the list of members.",
-        "If you see the word EXIT on the door, say so to the guide.",
     ],
 }
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
 from dataclasses import dataclass, replace
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -163,28 +157,22 @@ def test_a_document_of_one_tenant_is_none_of_another():
     assert said.text == "Elspeth Moor or [withheld]?"
 
 
-@pytest.mark.parametrize(
-    ("roles", "said"),
-    [
-        ({"judge"}, "Anna Karlsson saw it on [withheld]."),
-        (set(), "[withheld] saw it on [withheld]."),
-    ],
-)
-def test_what_somebody_may_read_they_may_be_told(roles, said):
+def test_what_somebody_may_read_they_may_be_told():
     """A constraint that was lifted withheld nothing from them."""
     names = {"text": "Remove the names of witnesses", "unless": {"roles": ["judge"]}}
     policy = {"constraints": [names, "Remove all dates"]}
-    text = "The witness Anna Karlsson saw it on 4 May 2021."
-    request = Request("Who saw it?", Principal("u", roles=frozenset(roles)))
-    state = open_state()
-    passages = [Passage("log", text, document_id="log")]
-    steps = disclose(passages, request, Engine(policy, state=state))
-    context = run(steps, Scripted()).passages
-
     answer = "Anna Karlsson saw it on 4 May 2021."
-    done = checked(answer, context, state, policy, request.principal)
+    passages = [Passage("log", f"The witness {answer}", document_id="log")]
+    for role, text in (
+        ("judge", "Anna Karlsson saw it on [withheld]."),
+        ("clerk", "[withheld] saw it on [withheld]."),
+    ):
+        who, state = Principal("u", roles=frozenset({role})), open_state()
+        engine = Engine(policy, state=state)
+        steps = disclose(passages, Request("Who saw it?", who), engine)
+        context = run(steps, Scripted()).passages
 
-    assert done.text == said
+        assert checked(answer, context, state, policy, who).text == text
 
 
 FORM = "Elspeth Moor"
@@ -250,128 +238,51 @@ def test_a_word_hidden_for_its_meaning_is_no_form_unless_it_is_surely_rare():
         assert gone(f"Bring a {word}.", word, reason=reason) is is_form, reason
 
 
-def test_withheld_forms_are_written_nowhere(tmp_path):
-    """The state holds no word of any text, and no two states hold the same."""
-    paths = [tmp_path / "one.sqlite", tmp_path / "two.sqlite"]
-    for path in paths:
-        released(path, LOG, DIARY, hidden=["Elspeth Moor", "Ailsa Craig"])
+def test_withheld_forms_are_written_nowhere_and_found_by_whoever_opens_the_state(
+    tmp_path,
+):
+    """The state holds no word; a guard with its path and the constraint finds them."""
+    path = tmp_path / "state.sqlite"
+    context = released(path, LOG, hidden=[FORM])
+    plain = {"placeholders": "plain", "placeholder": "[CUT]"}
+    longer = {**CODES, "disclosure": plain, "staleness": {}}
 
-    files = [item for item in tmp_path.iterdir() if item.is_file()]
-    words = re.findall(r"\w{4,}", f"{LOG.text} {DIARY.text}".lower())
-    for file in files:
+    done = checked("It was Elspeth Moor.", context, path, longer)
+
+    assert done.text == "It was [CUT]."
+    for file in (item for item in tmp_path.iterdir() if item.is_file()):
         held = file.read_bytes().lower()
+        words = re.findall(r"\w{4,}", LOG.text.lower())
         assert not [word for word in words if word.encode() in held]
-    one, two = (set(_rows(path)) for path in paths)
-    assert one
-    assert one.isdisjoint(two)
 
 
-def _rows(path):
-    """Return documents and their forms, as they are written."""
-    with closing(sqlite3.connect(path)) as connection:
-        table = connection.execute("SELECT document, tag, forms FROM form").fetchall()
-    digests = [form[0] for *_, forms in table for form in json.loads(forms)[1]]
-    return [*digests, *(value for *keys, _ in table for value in keys)]
+def test_what_is_not_known_to_the_state_is_unchecked():
+    """A passage that says it was cut: a false handle, a forgotten document."""
+    state = open_state()
+    context = released(state, LOG, hidden=[FORM])
+    for document in (None, "", "zz", "00", "00" * 8, 7, ["00"]):
+        facts = {"constraints": ["codes"], "spans": 1, "document": document}
+        unknown = replace(LOG, text="[withheld] built it.", metadata={"sdrag": facts})
+        done = checked("The harbour was built.", [unknown], open_state())
+
+        assert (done.text, done.status) == ("The harbour was built.", "annotated")
+        assert reasons(done) == ["unchecked"], document
+
+        done = checked("Elspeth Moor.", [*context, unknown], state)
+        assert reasons(done) == ["not-in-context", "unchecked"], document
+
+    handle = bytes.fromhex(context[0].metadata["sdrag"]["document"])
+    state.findings.forget([handle])
+    assert reasons(checked("It was built.", context, state)) == ["unchecked"]
 
 
-class TestAnyoneWhoOpensTheState:
-    """What one retriever withheld, the guard of any other process finds."""
+def test_a_policy_without_the_constraint_finds_it_or_says_so():
+    """The guard cannot tell what the constraint of another policy withheld."""
+    state = open_state()
+    context = released(state, LOG, hidden=[FORM])
+    reworded = {"constraints": [{"id": "codes", "text": "Hide the ports"}]}
+    renamed = {"constraints": [{"id": "others", "text": "Hide the code words"}]}
 
-    ANSWER = "It was Elspeth Moor who built it."
-    SAID = "It was [withheld] who built it."
-
-    def test_another_process(self, tmp_path):
-        """It has the path, and the passages as they were sent to it."""
-        path = tmp_path / "state.sqlite"
-        context = released(path, LOG, hidden=["Elspeth Moor"])
-        sent = [(item.id, item.text, dict(item.metadata)) for item in context]
-        program = (
-            "import json, sys\n"
-            "from datetime import UTC, datetime\n"
-            "from sdrag.guardrails.answer import guard\n"
-            "from sdrag.guardrails.answer_work import Draft\n"
-            "from sdrag.policy import Policy\n"
-            "from sdrag.state import open_state\n"
-            "from sdrag.effects.steps import run\n"
-            "from sdrag.effects.runner import PortRunner, Ports\n"
-            "from sdrag.vocabulary import Passage\n"
-            "path, policy, answer, sent = map(json.loads, sys.argv[1:])\n"
-            "draft = Draft('Who?', answer, tuple(Passage(*one) for one in sent))\n"
-            "policy, now = Policy.read(policy), datetime.now(UTC)\n"
-            "steps = guard(draft, policy, now=now, state=open_state(path))\n"
-            "print(run(steps, PortRunner(Ports())).text)\n"
-        )
-        given = map(json.dumps, (str(path), CODES, self.ANSWER, sent))
-
-        done = subprocess.run(
-            [sys.executable, "-c", program, *given],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-
-        assert done.stdout.strip() == self.SAID
-
-    def test_another_policy_with_the_same_constraint(self, tmp_path):
-        """A constraint is known by its words; its policy may say more."""
-        path = tmp_path / "state.sqlite"
-        context = released(path, LOG, hidden=["Elspeth Moor"])
-        longer = {
-            **CODES,
-            "disclosure": {"placeholders": "plain", "placeholder": "[CUT]"},
-            "staleness": {},
-        }
-
-        done = checked(self.ANSWER, context, path, longer)
-
-        assert done.text == self.SAID.replace("[withheld]", "[CUT]")
-
-
-class TestUnchecked:
-    """A passage that says something was cut, of which nothing is known, is doubt."""
-
-    SAID = "The harbour was built."
-
-    def said(self, document):
-        facts = {"constraints": ["codes"], "spans": 1}
-        if document is not None:
-            facts["document"] = document
-        return replace(LOG, text="[withheld] built it.", metadata={"sdrag": facts})
-
-    def test_a_document_that_the_state_does_not_know(self):
-        """Whatever stands where its handle should."""
-        for document in (None, "", "zz", "00", "00" * 8, 7, ["00"]):
-            done = checked(self.SAID, [self.said(document)], open_state())
-
-            assert (done.text, done.status) == (self.SAID, "annotated")
-            assert reasons(done) == ["unchecked"], document
-
-    def test_a_document_that_was_forgotten(self):
-        """What left the index took its register along."""
-        state = open_state()
-        context = released(state, LOG, hidden=["Elspeth Moor"])
-        handle = bytes.fromhex(context[0].metadata["sdrag"]["document"])
-        state.findings.forget([handle])
-
-        assert reasons(checked(self.SAID, context, state)) == ["unchecked"]
-
-    def test_one_unknown_passage_among_known_ones(self):
-        """The known ones are searched all the same."""
-        state = open_state()
-        context = released(state, LOG, hidden=["Elspeth Moor"])
-
-        done = checked("Elspeth Moor.", [*context, self.said("00" * 8)], state)
-
-        assert done.text == "[withheld]."
-        assert reasons(done) == ["not-in-context", "unchecked"]
-
-    def test_a_policy_without_the_constraint(self):
-        """The guard cannot tell what it withheld: it finds it, or says so."""
-        state = open_state()
-        context = released(state, LOG, hidden=[FORM])
-        reworded = {"constraints": [{"id": "codes", "text": "Hide the ports"}]}
-        renamed = {"constraints": [{"id": "others", "text": "Hide the code words"}]}
-
-        for policy in ({}, reworded, renamed):
-            done = checked("It was Elspeth Moor.", context, state, policy)
-            assert set(reasons(done)) & {"not-in-context", "unchecked"}
+    for policy in ({}, reworded, renamed):
+        done = checked("It was Elspeth Moor.", context, state, policy)
+        assert set(reasons(done)) & {"not-in-context", "unchecked"}
