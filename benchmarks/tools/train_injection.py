@@ -51,7 +51,11 @@ def main(arguments: list[str]) -> None:
         return
     others = read_others(data, random.Random(0))
     head = fit(read_emails(data), others, read_attacks(data), Remembered())
-    weights = json.dumps(head.as_dict()) + "\n"
+    shipped = {
+        "bias": round(head.bias, 5),
+        "weights": [round(float(weight), 5) for weight in head.weights],
+    }
+    weights = json.dumps(shipped) + "\n"
     Path(arguments[1]).write_text(weights, encoding="utf-8")
 
 

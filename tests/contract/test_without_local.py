@@ -154,7 +154,7 @@ def test_a_setting_that_needs_the_extra_is_refused(face, policy, feature):
 @pytest.mark.parametrize(
     "policy",
     [
-        {"relevance": {"scores": "cosine", "min_passages": 0}},
+        {"relevance": {"scores": "similarity", "min_passages": 0}},
         {"injection": {"local_classifier": False}},
     ],
 )

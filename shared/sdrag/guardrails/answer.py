@@ -23,7 +23,7 @@ from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded, Status
 from sdrag.guardrails.claims import find_citations, is_wordless
 from sdrag.guardrails.notices import sources
-from sdrag.guardrails.withheld import find_withheld, has_unknown, is_of_another
+from sdrag.guardrails.withheld import find_withheld, is_of_another
 from sdrag.policy import GUARDS, Policy
 from sdrag.state import State
 from sdrag.text.spans import SpanUnion, merge, splice
@@ -98,7 +98,9 @@ def _cut_withheld(
     What is no longer known of was not looked for.
     """
     policy, text, passages = work.policy, work.text, work.draft.passages
-    spans = find_withheld(passages, text, policy, state) if state else ()
+    spans, is_known = (
+        find_withheld(passages, text, policy, state) if state else ((), True)
+    )
     if guesses is not None:
         guessed = yield from guesses(text)
         cited = SpanUnion(_known_citations(work))
@@ -109,8 +111,7 @@ def _cut_withheld(
         cuts = _widened(text, merge(spans))
         work.text = splice(text, cuts, lambda _: policy.disclosure.mark)
         work.note("withheld", "not-in-context", "redacted", len(cuts))
-    in_doubt = state is not None and has_unknown(passages, policy, state)
-    if in_doubt or is_of_another(passages, None, state, by_key=True):
+    if not is_known or is_of_another(passages, None, state, by_key=True):
         work.note("withheld", "unchecked", "flagged")
     return None
 

@@ -107,7 +107,7 @@ def _measured(passages: Sequence[Passage], query: str) -> Steps[list[float | Non
     return [
         None
         if isinstance(answer, Failure)
-        else unit(round(float(asked.value @ answer.value), SCORE_DIGITS), "cosine")
+        else unit(round(float(asked.value @ answer.value), SCORE_DIGITS), "similarity")
         for answer in answers
     ]
 
@@ -133,11 +133,10 @@ def _sigmoid(value: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))
 
 
-Scale = Literal["similarity", "cosine", "cosine_distance", "l2", "squared_l2"]
+Scale = Literal["similarity", "cosine_distance", "l2", "squared_l2"]
 
 SCALES: Mapping[Scale, Callable[[float], float]] = {
     "similarity": lambda score: score,
-    "cosine": lambda score: score,
     "cosine_distance": lambda score: 1.0 - score,
     "l2": lambda score: 1.0 - score * score / 2.0,
     "squared_l2": lambda score: 1.0 - score / 2.0,

@@ -24,7 +24,7 @@ from sdrag.vocabulary import Passage, Principal, Span
 
 def find_withheld(
     passages: Sequence[Passage], answer: str, policy: Policy, state: State
-) -> tuple[Span, ...]:
+) -> tuple[tuple[Span, ...], bool]:
     """
     Return where an answer holds a form that was withheld from its passages.
 
@@ -33,14 +33,20 @@ def find_withheld(
         answer: What the model said.
         policy: Whose constraints took something out.
         state: That the release was made with.
+
+    Returns:
+        The spans, and whether it is known of each passage what was cut out of it. It
+        is not where the state knows nothing of the document, where the policy has not
+        got the constraint, or in other words, and where it leaves the evidence out.
     """
+    cut = list(_cut(passages))
+    registers = state.findings.registers({handle for handle, _ in cut})
     hiding: dict[bytes, set[bytes]] = {}
-    registers = state.findings.registers({handle for handle, _ in _cut(passages)})
-    for handle, names in _cut(passages):
-        rules = _rules(names, policy, state)
-        if rules is None:  # by a constraint that this policy does not know
-            rules = set(registers[handle].rules())
-        hiding.setdefault(handle, set()).update(rules)
+    is_known = not (passages and policy.metadata.evidence is None and policy.rules)
+    for handle, names in cut:
+        rules, recorded = _rules(names, policy, state), set(registers[handle].rules())
+        is_known = is_known and rules is not None and rules <= recorded
+        hiding.setdefault(handle, set()).update(recorded if rules is None else rules)
     read = readings(answer)
     spans = {
         span
@@ -48,25 +54,7 @@ def find_withheld(
         for rules, span in register.find_forms(read, loose=True)
         if not hiding[handle].isdisjoint(rules)
     }
-    return tuple(sorted(spans))
-
-
-def has_unknown(passages: Sequence[Passage], policy: Policy, state: State) -> bool:
-    """
-    Say whether a passage was cut, and it is not known what was cut out of it.
-
-    So it is where the state knows nothing of the document, and where the policy has
-    not got the constraint, or in other words. Where the policy leaves the evidence out,
-    no passage says what was done to it.
-    """
-    if policy.metadata.evidence is None and policy.rules:
-        return bool(passages)
-    registers = state.findings.registers({handle for handle, _ in _cut(passages)})
-    return any(
-        (rules := _rules(names, policy, state)) is None
-        or not rules <= registers[handle].rules()
-        for handle, names in _cut(passages)
-    )
+    return tuple(sorted(spans)), is_known
 
 
 def is_of_another(

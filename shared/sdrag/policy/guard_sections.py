@@ -96,7 +96,6 @@ class RelevanceSection(GuardSection):
     scores: Literal[
         "auto",
         "similarity",
-        "cosine",
         "cosine_distance",
         "l2",
         "squared_l2",

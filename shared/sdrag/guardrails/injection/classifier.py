@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -255,13 +255,6 @@ class Head:
         """Return, for each row of features, the probability of an injection."""
         reach = np.clip(features @ self.weights + self.bias, -_FURTHEST, _FURTHEST)
         return np.asarray(1.0 / (1.0 + np.exp(-reach))).round(SCORE_DIGITS)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data, in the form that is shipped."""
-        return {
-            "bias": round(self.bias, 5),
-            "weights": [round(float(weight), 5) for weight in self.weights],
-        }
 
 
 @lru_cache(maxsize=1)
