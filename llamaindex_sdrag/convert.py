@@ -2,8 +2,8 @@
 Passages out of nodes, and nodes out of passages.
 
 A released node is a `TextNode` built anew from what the core released: id, text,
-metadata, score, and the host's templates where they may leave. The host's node is not
-handed on, and with it stay behind the vector of the raw text, the relationships (their
+metadata, score. The host's node is not handed on, and with it stay behind the vector of
+the raw text, its templates, which can hold words of their own, the relationships (their
 metadata is the neighbours', and other postprocessors follow them back to raw text), the
 `window` and `original_text` of sentence windows, images, and the object behind an
 `IndexNode`.
@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
-from llamaindex_sdrag.node_templates import frame_of, templates_of
 from sdrag.errors import HostError
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
@@ -40,7 +39,6 @@ def passage_of(node: BaseNode, score: float | None = None) -> Passage:
         metadata=node.metadata,
         score=score,
         document_id=node.ref_doc_id,
-        frame=frame_of(node),
     )
 
 
@@ -56,16 +54,12 @@ def nodes_of(
         passages: As released.
         evidence: The key of their evidence, which is printed into no prompt.
         hosts: The nodes that they were read from. What the host hides of their metadata
-            from prompts and embeddings stays hidden, as far as it leaves at all; and
-            their templates print what leaves, where they may leave themselves.
+            from prompts and embeddings stays hidden, as far as it leaves at all.
     """
     llm, embed = {evidence}, {evidence}
-    templates: dict[str, dict[str, str]] = {}
     for scored in hosts:
         llm |= {*scored.node.excluded_llm_metadata_keys}
         embed |= {*scored.node.excluded_embed_metadata_keys}
-        if frame := frame_of(scored.node):
-            templates[frame] = templates_of(scored.node)
     return [
         NodeWithScore(
             node=TextNode(
@@ -78,7 +72,6 @@ def nodes_of(
                 excluded_embed_metadata_keys=[
                     key for key in passage.metadata if key in embed
                 ],
-                **templates.get(passage.frame, {}),
             ),
             score=passage.score,
         )

@@ -26,13 +26,13 @@ from llama_index.core.schema import (
     NodeWithScore,
     QueryBundle,
     RelatedNodeInfo,
+    TextNode,
     TransformComponent,
 )
 from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import nodes_of, passage_of
-from llamaindex_sdrag.node_templates import DEFAULT_TEMPLATES
 from llamaindex_sdrag.searching import search_with
 from llamaindex_sdrag.wrapping import enforce, make_engine
 from sdrag.detectors import Detector
@@ -69,6 +69,10 @@ __all__ = [
 ]
 
 R = TypeVar("R")
+_TEMPLATES = {
+    name: TextNode.model_fields[name].default
+    for name in ("text_template", "metadata_template", "metadata_separator")
+}
 _COPIES_OF_TEXT = ("window", "original_text")
 """The metadata keys in which sentence windows keep the text."""
 
@@ -195,9 +199,6 @@ def _edit(
             "excluded_llm_metadata_keys": [*node.excluded_llm_metadata_keys],
         }
     )
-    if passage.frame != before.frame:
-        for name, template in DEFAULT_TEMPLATES.items():
-            setattr(copy, name, template)
     if passage.text != before.text:
         copy.set_content(passage.text)
         for key in _COPIES_OF_TEXT:
@@ -354,6 +355,18 @@ class InjectionScanner(IngestTransformer):
     def __init__(self, policy: PolicySource, options: Options | None = None) -> None:
         super().__init__(Scan(), policy, options=options)
 
+    def _write(
+        self, documents: Sequence[BaseNode], done: Transformed
+    ) -> list[BaseNode]:
+        """Return what is left, with the default templates: no scan reads others."""
+        left = super()._write(documents, done)
+        return [
+            node
+            if all(getattr(node, name, own) == own for name, own in _TEMPLATES.items())
+            else node.model_copy(update={**_TEMPLATES, "embedding": None})
+            for node in left
+        ]
+
 
 class RedactingTransformer(IngestTransformer):
     """
@@ -361,9 +374,8 @@ class RedactingTransformer(IngestTransformer):
 
     Nodes keep their ids, unless those hold what is withheld; their source is known by
     an alias. Metadata is what may leave, with the keys that guards look at, which are
-    kept out of vectors and prompts. So are the keys that the host keeps out of them,
-    and its templates stay where they may leave. Wrap the retriever over this index all
-    the same: constraints come and go.
+    kept out of vectors and prompts. So are the keys that the host keeps out of them.
+    Wrap the retriever over this index all the same: constraints come and go.
 
     Example:
         ```python

@@ -145,7 +145,7 @@ class Mask(Task):
         else:
             fitted = yield from self.fit(passages, engine)
             masked, decisions = fitted.masked.documents, fitted.decisions
-        return Transformed(passages, _unframed(masked), decisions)
+        return Transformed(passages, tuple(masked), decisions)
 
     def fit(self, passages: Sequence[Passage], engine: Engine) -> Steps[Fitted]:
         """Fit a plan on a whole corpus."""
@@ -177,11 +177,6 @@ class Mask(Task):
 
 def _detector(engine: Engine) -> Any:
     return engine.options.detector or LocalDetector()
-
-
-def _unframed(masked: Iterable[Passage]) -> Passages:
-    """Leave the templates of nodes behind, since no masker reads them."""
-    return tuple(replace(passage, frame="") for passage in masked)
 
 
 class Scan(Task):
@@ -441,8 +436,7 @@ class CorpusMasker(Transformer[D]):
         self, mode: Mode, documents: Sequence[D], removed: Collection[str]
     ) -> tuple[Update, list[D]]:
         update = await self._enforce(mode, self._updating(documents, removed))
-        masked = Transformed((), _unframed(update.documents))
-        return update, self._write((), masked)
+        return update, self._write((), Transformed((), update.documents))
 
     def _fitting(self, documents: Sequence[D]) -> Steps[Fitted]:
         passages = _with_ids(self._read(documents))

@@ -132,8 +132,6 @@ class Passage(Confidential):
         metadata: The host's own, read only.
         score: The host's relevance score, on the host's scale.
         document_id: The document it was cut from, where that is known.
-        frame: What the host's templates print around it. It is read like metadata that
-            may leave; it leaves unchanged, or not at all.
     """
 
     id: str
@@ -141,7 +139,6 @@ class Passage(Confidential):
     metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     score: float | None = None
     document_id: str | None = None
-    frame: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))

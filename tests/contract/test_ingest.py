@@ -10,6 +10,7 @@ from langchain_core.documents import Document
 from llama_index.core import Document as LlamaIndexDocument
 from llama_index.core.schema import (
     IndexNode,
+    MetadataMode,
     NodeRelationship,
     RelatedNodeInfo,
     TextNode,
@@ -200,13 +201,22 @@ class TestNodes:
 
         assert left.ref_doc_id == "log.txt"
 
-    def test_no_template_leaves_a_masker(self):
-        """It reads texts and metadata, and templates can hold a name."""
-        node = self.node(RAIN, text_template="Anna Karlsson: {content}")
+    @pytest.mark.parametrize("stage", ["mask", "scan", "view"])
+    def test_a_template_stays_behind(self, stage):
+        """Texts and metadata are read, and templates can hold a name or an order."""
+        own = {
+            "text_template": f"Anna Karlsson, {ORDER}: {{content}}",
+            "metadata_template": "{key} of Karlsson: {value}",
+            "metadata_separator": "Karlsson",
+        }
+        node = self.node(RAIN, **own)
+        before = copy.deepcopy(node)
 
-        (left,) = self.transform("mask", [node])
+        (left,) = self.transform(stage, [node])
 
-        assert "Karlsson" not in left.model_dump_json()
+        assert node == before
+        assert left.get_content(MetadataMode.LLM) == RAIN
+        assert all(getattr(left, name) != template for name, template in own.items())
 
     @EVERY
     def test_documents_and_nodes_with_an_object_are_taken(self, stage):

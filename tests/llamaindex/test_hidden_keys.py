@@ -28,6 +28,7 @@ def index():
         metadata={"page": 3, "path": "/notes", "rank": 7, "secret": "x"},
         excluded_llm_metadata_keys=["path", "secret"],
         excluded_embed_metadata_keys=["rank"],
+        text_template="Said by Karlsson: {metadata_str}\n\n{content}",
     )
     return VectorStoreIndex([node], embed_model=MockEmbedding(8))
 

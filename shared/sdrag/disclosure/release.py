@@ -8,8 +8,7 @@ of the constraints are enforced. What comes of it is remembered by this process.
 
 A passage is withheld when a constraint that holds for it could not be decided, or when
 a constraint of the method `withhold` takes something out of it. A metadata value that
-cannot be decided is left out; its passage stays. A frame that would have to be changed
-is left out, too. All of it is a function of the
+cannot be decided is left out; its passage stays. All of it is a function of the
 passage, what is known of it and the constraints that are enforced.
 """
 
@@ -330,7 +329,6 @@ def release(enforcement: Enforcement, index: int) -> Redaction:
         redacted.text,
         metadata,
         enforcement.texts.passages[index].score,
-        frame=_frame(enforcement, index),
     )
     return Redaction(
         passage, public, names, spans, enforcement.why_without_model(index)
@@ -359,15 +357,6 @@ def _metadata(enforcement: Enforcement, index: int) -> dict[str, Any]:
 
     read = rewritten(enforcement.texts.metadata[index], rewrite)
     return {**read, **enforcement.texts.verbatim[index]}
-
-
-def _frame(enforcement: Enforcement, index: int) -> str:
-    """Return the frame of the passage, where nothing is taken out of it."""
-    frame = enforcement.texts.passages[index].frame
-    text_index = enforcement.texts.string_indices[index].get(frame)
-    if text_index is None:
-        return ""
-    return frame if enforcement.string_of(index, text_index) == frame else ""
 
 
 def withheld(identity: str, reason: str) -> Redaction:

@@ -2,10 +2,10 @@
 Texts to be read: passages, the strings of their metadata, and blocks for a model.
 
 A title or an author is disclosed like any sentence, so the strings among the allowed
-metadata are read as texts of their own, next to the passages they belong to, and so is
-what the host's templates print around a passage. A string that several passages of one
-document share under the same constraints is one text. What is no text but may hold a
-form, an id or a number, is a leaf. No value of another type leaves.
+metadata are read as texts of their own, next to the passages they belong to. A string
+that several passages of one document share under the same constraints is one text. What
+is no text but may hold a form, an id or a number, is a leaf. No value of another type
+leaves.
 
 A block is the chunks of one document, concatenated up to a token budget (equation 8).
 It knows which stretch of it came from which passage, so a span found in the block is
@@ -249,8 +249,7 @@ class Texts(Confidential):
             tuple(self.all), self.metadata, tuple(self.applied), strict=True
         ):
             places: dict[str, int] = {}
-            frame = (passage.frame,) if passage.frame else ()
-            for value in (*filter(_is_text, leaves(metadata)), *frame):
+            for value in filter(_is_text, leaves(metadata)):
                 group = (passage.document_id, value, applied)
                 if group not in shared:
                     shared[group] = len(self.all)

@@ -8,7 +8,7 @@ mostly padding, is suspicious as a whole: both push the rest of the context, or 
 order, to where nobody looks.
 
 The strings of the metadata are read too, by the patterns: a title goes into the prompt
-of many a host. So is what the host's templates print around a text.
+of many a host.
 """
 
 from __future__ import annotations
@@ -69,13 +69,11 @@ class Scan:
         suspicions: In no particular order; empty for a clean text.
         whole: The text as a whole is suspicious; no part of it can be cut out.
         metadata: The pattern that was found in the metadata, by key.
-        frame: The pattern that was found in a passage's frame; empty for none.
     """
 
     suspicions: tuple[Suspicion, ...] = ()
     whole: bool = False
     metadata: Mapping[str, str] = field(default_factory=dict)
-    frame: str = ""
 
     @property
     def score(self) -> float:
@@ -141,7 +139,6 @@ def scan_passages(
         return replace(
             scan.plus(*across),
             metadata=_scan_metadata(passage, metadata_keys, by_patterns),
-            frame=_scan_string(passage.frame, by_patterns),
         )
 
     read = try_each(read_rest, range(len(passages)))

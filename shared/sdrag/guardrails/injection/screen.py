@@ -78,10 +78,6 @@ def screen(
     for index, (passage, scan) in enumerate(zip(passages, scans, strict=True)):
         passed, decision = _decide(passage, scan, stripped.get(index), section)
         decisions += [decision] if decision else []
-        if passed and isinstance(scan, Reply) and scan.value.frame:
-            passed = replace(passed, frame="")
-            reason = f"template:{scan.value.frame}"
-            decisions.append(Decision(passed.id, "redacted", RULE, reason))
         kept += [passed] if passed else []
     return Screened(tuple(kept), tuple(decisions))
 
