@@ -1,9 +1,8 @@
-"""What a wrapper is handed is checked when it is built, and names whose fault it is."""
+"""What a wrapper is given is checked when it is built, and names whose fault it is."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -13,9 +12,11 @@ from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (
+    BUILDERS,
     Documents,
     Nodes,
     Scenario,
+    ask,
     langchain_retriever,
     llamaindex_retriever,
 )
@@ -26,65 +27,38 @@ SCENARIO = Scenario(
     (Passage("p", "It opens at six."),),
     {"constraints": [{"id": "names", "text": f'Remove "{NAME}"', "always": True}]},
 )
-RETRIEVERS = [langchain_retriever, llamaindex_retriever]
-
-
-@pytest.mark.parametrize("build", RETRIEVERS)
-@pytest.mark.parametrize(
-    ("argument", "given", "said"),
-    [
-        ("authorize", 3, "`authorize` must be callable, got int"),
-        ("audit", 3, "`audit` must be callable, got int"),
-        ("audit", [3], "`audit` must be callable, got int"),
-        ("judges", {"relevance": 3}, "A judge must be callable, got int"),
-        ("judges", {"beauty": len}, "`judges` has no place for 'beauty'"),
-        ("scorer", len, "takes no argument `scorer`"),
-        ("state", 3, "A state must be a path or a State, got int"),
-    ],
+PACKAGES = (langchain_sdrag, llamaindex_sdrag)
+each_package = pytest.mark.parametrize(
+    "package", PACKAGES, ids=lambda package: package.__name__
 )
-def test_what_cannot_do_its_work_is_refused(build, argument, given, said):
+REFUSED = [
+    ("authorize", 3, "`authorize` must be callable, got int"),
+    ("audit", 3, "`audit` must be callable, got int"),
+    ("audit", [3], "`audit` must be callable, got int"),
+    ("judges", {"relevance": 3}, "A judge must be callable, got int"),
+    ("judges", {"beauty": len}, "`judges` has no place for 'beauty'"),
+    ("limits", 3, "A int is no limits"),
+    ("scorer", len, "takes no argument `scorer`"),
+    ("state", 3, "A state must be a path or a State, got int"),
+]
+
+
+@pytest.mark.parametrize("build", BUILDERS)
+def test_what_cannot_do_its_work_is_refused(build):
     """Before a question is asked, for then it would only withhold."""
-    with pytest.raises(UsageError, match=said):
-        build(SCENARIO, **{argument: given})
+    for argument, value, expected in REFUSED:
+        with pytest.raises(UsageError, match=expected):
+            build(SCENARIO, **{argument: value})
 
 
-@pytest.mark.parametrize("build", RETRIEVERS)
-def test_bounds_of_another_kind_are_refused(build):
-    with pytest.raises((UsageError, ValueError), match=r"limits|bounds"):
-        build(replace(SCENARIO, limits=3))
+@each_package
+def test_what_is_of_another_kind_is_refused(package, tmp_path):
+    policy, state = SCENARIO.policy, tmp_path / "state"
 
-
-@pytest.mark.parametrize(
-    ("package", "said"),
-    [
-        (langchain_sdrag, "must be a LangChain retriever, got list"),
-        (llamaindex_sdrag, "must be a LlamaIndex retriever, got list"),
-    ],
-)
-def test_a_retriever_of_another_kind_is_refused(package, said):
-    with pytest.raises(UsageError, match=said):
-        package.SelectiveDisclosureRetriever(base_retriever=[], policy=SCENARIO.policy)
-
-
-@pytest.mark.parametrize("package", [langchain_sdrag, llamaindex_sdrag])
-def test_embeddings_of_another_kind_are_refused(package, tmp_path):
-    given: Any = {"policy": SCENARIO.policy, "state": tmp_path / "state"}
-
+    with pytest.raises(UsageError, match=r"must be a L\w+ retriever, got list"):
+        package.SelectiveDisclosureRetriever(base_retriever=[], policy=policy)
     with pytest.raises(UsageError, match=r"A str is no \w+ embedding model"):
-        package.ConstraintBinder(**given, embeddings="MiniLM")
-
-
-@pytest.mark.parametrize(
-    "hook",
-    [
-        langchain_sdrag.SelectiveDisclosureCompressor,
-        llamaindex_sdrag.SelectiveDisclosurePostprocessor,
-    ],
-)
-def test_a_misspelt_argument_is_refused(hook):
-    """Ignored, it would leave out what it was to protect."""
-    with pytest.raises(UsageError, match="takes no argument `authorise`"):
-        hook(policy=SCENARIO.policy, authorise=lambda *_: [False])
+        package.ConstraintBinder(policy=policy, state=state, embeddings="MiniLM")
 
 
 HOOKS = {
@@ -92,8 +66,8 @@ HOOKS = {
     llamaindex_sdrag: llamaindex_sdrag.SelectiveDisclosurePostprocessor,
 }
 HOSTS = {
-    langchain_sdrag: lambda scenario: Documents(scenario=scenario),
-    llamaindex_sdrag: Nodes,
+    langchain_sdrag: Documents(scenario=SCENARIO),
+    llamaindex_sdrag: Nodes(SCENARIO),
 }
 CALLS = [
     # the class, its positional arguments, its named ones, what the error says
@@ -103,6 +77,7 @@ CALLS = [
     ("SelectiveDisclosureRetriever", "r", "polcy", "by `polcy`"),
     ("SelectiveDisclosureRetriever", "rp", "model", "mean `llm`"),
     ("hook", "", "", "needs the argument `policy`"),
+    ("hook", "p", "authorise", "takes no argument `authorise`"),
     ("hook", "p", "embedding", "mean `embeddings`"),
     ("hook", "p", "option", "mean `options`"),
     ("hook", "p", "audit", r"no argument `audit`"),
@@ -117,11 +92,10 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("package", HOOKS, ids=lambda package: package.__name__)
+@each_package
 def test_a_wrong_call_is_told_how_to_call(package):
     """The error names what is missing, and the nearest argument that there is."""
-    host = HOSTS[package](SCENARIO)
-    values = {"r": host, "p": SCENARIO.policy}
+    values = {"r": HOSTS[package], "p": SCENARIO.policy}
     for name, positional, named, expected in CALLS:
         kwargs = dict.fromkeys(named.split(), SCENARIO.policy)
         wrapper = HOOKS[package] if name == "hook" else getattr(package, name)
@@ -133,58 +107,43 @@ def test_a_wrong_call_is_told_how_to_call(package):
 
 
 def test_functions_and_the_middleware_are_told_too():
-    with pytest.raises(UsageError, match="needs the argument `tool`"):
-        llamaindex_sdrag.guard_tool(policy="p")
-    with pytest.raises(UsageError, match="by `polcy`"):
-        llamaindex_sdrag.guard_tool("tool", polcy="p")
-    with pytest.raises(UsageError, match="needs the argument `policy`"):
-        langchain_sdrag.SelectiveDisclosureMiddleware()
-    with pytest.raises(UsageError, match="no argument `tool`"):
-        langchain_sdrag.SelectiveDisclosureMiddleware(SCENARIO.policy, tool="a")
+    guard_tool = llamaindex_sdrag.guard_tool
+    middleware = langchain_sdrag.SelectiveDisclosureMiddleware
+    for call, expected in (
+        (lambda: guard_tool(policy="p"), "needs the argument `tool`"),
+        (lambda: guard_tool("tool", polcy="p"), "by `polcy`"),
+        (
+            lambda: guard_tool("search", policy=SCENARIO.policy),
+            "A str is no LlamaIndex tool",
+        ),
+        (middleware, "needs the argument `policy`"),
+        (lambda: middleware(SCENARIO.policy, tool="a"), "no argument `tool`"),
+    ):
+        with pytest.raises(UsageError, match=expected):
+            call()
 
 
-@pytest.mark.parametrize("package", HOOKS, ids=lambda package: package.__name__)
+@each_package
 def test_base_retriever_and_policy_may_be_given_by_position(package):
     """As the classes of the frameworks are called; the rest goes by name."""
-    host = HOSTS[package](SCENARIO)
+    host = HOSTS[package]
     wrapper = package.SelectiveDisclosureRetriever(host, SCENARIO.policy)
-    ask = wrapper.invoke if package is langchain_sdrag else wrapper.retrieve
 
-    assert "opens at six" in str(ask("When?"))
+    assert "opens at six" in str(ask(wrapper, SCENARIO))
 
 
-@pytest.mark.parametrize("given", [list, tuple, "- {}\n"])
-@pytest.mark.parametrize("build", RETRIEVERS)
-def test_a_policy_may_be_a_list_of_sentences(build, given, tmp_path):
+@pytest.mark.parametrize("build", [langchain_retriever, llamaindex_retriever])
+def test_a_policy_may_be_a_list_of_sentences(build, tmp_path):
     """In code and in a file."""
-    said = "Remove the names of witnesses"
-    policy = given([said]) if callable(given) else tmp_path / "policy.yaml"
-    if not callable(given):
-        policy.write_text(given.format(said))
-    text = "The witness Anna Karlsson saw a green van."
-    built = build(replace(SCENARIO, policy=policy, passages=(Passage("p", text),)))
-
-    found = built.invoke("Who?") if hasattr(built, "invoke") else built.retrieve("Who?")
-
-    assert NAME not in str(found)
-    assert "green van" in str(found)
-
-
-@pytest.mark.parametrize("package", HOOKS, ids=lambda package: package.__name__)
-@pytest.mark.parametrize(
-    "name",
-    ["HighlightAndSummarize", "ConstraintBinder", "InjectionScanner", "LinkageMasker"],
-)
-def test_every_wrapper_takes_a_list(package, name, tmp_path):
-    state = {"state": tmp_path / "state"} if name == "ConstraintBinder" else {}
-    whole = {"whole_corpus": True} if name == "LinkageMasker" else {}
-
-    assert getattr(package, name)(policy=["Remove names"], **state, **whole)
-
-
-def test_a_tool_of_another_kind_is_refused():
-    with pytest.raises(UsageError, match="A str is no LlamaIndex tool"):
-        llamaindex_sdrag.guard_tool("search", policy=SCENARIO.policy)
+    rule = "Remove the names of witnesses"
+    file = tmp_path / "policy.yaml"
+    file.write_text(f"- {rule}\n")
+    passage = Passage("p", "The witness Anna Karlsson saw a green van.")
+    for policy in ([rule], (rule,), file):
+        scenario = replace(SCENARIO, policy=policy, passages=(passage,))
+        text = str(ask(build(scenario), scenario))
+        assert NAME not in text
+        assert "green van" in text
 
 
 def test_an_error_of_validation_quotes_nothing():

@@ -1,9 +1,10 @@
-"""Under which key a passage says what was done to it is the host's choice."""
+"""Under which key a passage says what was done to it is the application's choice."""
 
 from __future__ import annotations
 
 import pytest
 from langchain_core.documents import Document
+from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
@@ -13,72 +14,61 @@ from sdrag.errors import PolicyError
 from sdrag.policy import Policy
 from sdrag.state import open_state
 
-from ..support.wrappers import build
-
 RAW = "The witness Anna Karlsson saw it."
-RULES = {"constraints": ["Remove the names of witnesses"]}
-SAID = "Anna Karlsson saw it."
+ANSWER = "Anna Karlsson saw it."
 
 
 def policy(key):
-    return RULES | {"metadata": {"allow": ["page"], "evidence": key}}
+    return {
+        "constraints": ["Remove the names of witnesses"],
+        "metadata": {"allow": ["page"], "evidence": key},
+    }
 
 
 def in_langchain(key):
-    """Return the metadata that leaves, and what the guard finds out of an answer."""
+    """Return the metadata that leaves, and what the guard makes of an answer."""
     shared = {"policy": policy(key), "state": open_state()}
-    hook = build(langchain_sdrag.SelectiveDisclosureCompressor, **shared)
-    found = hook.invoke([Document(RAW, id="1", metadata={"page": 3})])
-    guard = build(langchain_sdrag.AnswerGuard, **shared, return_report=True)
-    told = guard.invoke({"question": "Who?", "context": found, "answer": SAID})
-    return found[0].metadata, told["answer"], told["reasons"]
+    hook = langchain_sdrag.SelectiveDisclosureCompressor(**shared)
+    released = hook.invoke([Document(RAW, id="1", metadata={"page": 3})])
+    guard = langchain_sdrag.AnswerGuard(**shared, return_report=True)
+    report = guard.invoke({"question": "Who?", "context": released, "answer": ANSWER})
+    return released[0].metadata, report["answer"], report["reasons"]
 
 
-def in_llamaindex(key):
-    shared = {"policy": policy(key), "state": open_state()}
-    hook = build(llamaindex_sdrag.SelectiveDisclosurePostprocessor, **shared)
-    node = TextNode(id_="1", text=RAW, metadata={"page": 3})
-    (found,) = hook.postprocess_nodes([NodeWithScore(node=node)], query_str="Who?")
-    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-        printed = found.node.get_content(mode)
-        assert printed == "page: 3\n\nThe witness [person] saw it."
-    guard = build(llamaindex_sdrag.AnswerGuard, _Says(), **shared)
-    response = guard.synthesize("Who?", [found])
-    return found.node.metadata, response.response, response.metadata["sdrag"]["reasons"]
-
-
-class _Says(llamaindex_sdrag.HighlightAndSummarize):
-    """A synthesizer that says one thing."""
+class Answering(llamaindex_sdrag.HighlightAndSummarize):
+    """A synthesizer with one answer."""
 
     def __init__(self):
         super().__init__(llm=MockLLM())
 
     def synthesize(self, query, nodes, additional_source_nodes=None, **kwargs):
-        from llama_index.core.base.response.schema import Response  # noqa: PLC0415 -- for one line
-
-        return Response(SAID, source_nodes=nodes)
+        return Response(ANSWER, source_nodes=nodes)
 
 
-FACES = pytest.mark.parametrize("released", [in_langchain, in_llamaindex])
+def in_llamaindex(key):
+    shared = {"policy": policy(key), "state": open_state()}
+    hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(**shared)
+    node = TextNode(id_="1", text=RAW, metadata={"page": 3})
+    (released,) = hook.postprocess_nodes([NodeWithScore(node=node)], query_str="Who?")
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        printed = released.node.get_content(mode)
+        assert printed == "page: 3\n\nThe witness [person] saw it."
+    guard = llamaindex_sdrag.AnswerGuard(Answering(), **shared)
+    response = guard.synthesize("Who?", [released])
+    reasons = response.metadata["sdrag"]["reasons"]
+    return released.node.metadata, response.response, reasons
 
 
-@FACES
-@pytest.mark.parametrize("key", ["sdrag", "disclosure"])
-def test_the_evidence_is_under_the_key_of_the_policy(released, key):
-    """There the guard after the answer finds it again, whatever its name."""
-    metadata, answer, reasons = released(key)
+@pytest.mark.parametrize("release", [in_langchain, in_llamaindex])
+def test_the_evidence_is_under_the_key_of_the_policy(release):
+    """The guard after the answer finds it there; without a key it says so."""
+    for key in ("sdrag", "disclosure"):
+        metadata, answer, reasons = release(key)
+        assert set(metadata) == {"page", key}
+        assert metadata[key]["constraints"] == ["c1"]
+        assert (answer, reasons) == ("[withheld] saw it.", ["withheld:not-in-context"])
 
-    assert set(metadata) == {"page", key}
-    assert metadata[key]["constraints"] == ["c1"]
-    assert answer == "[withheld] saw it."
-    assert reasons == ["withheld:not-in-context"]
-
-
-@FACES
-def test_without_a_key_nothing_is_said_and_the_guard_says_so(released):
-    """What cannot be checked is never called checked."""
-    metadata, answer, reasons = released(None)
-
+    metadata, answer, reasons = release(None)
     assert metadata == {"page": 3}
     assert answer == "[withheld] saw it."
     assert reasons == ["withheld:not-in-context", "withheld:unchecked"]
@@ -86,6 +76,6 @@ def test_without_a_key_nothing_is_said_and_the_guard_says_so(released):
 
 @pytest.mark.parametrize("key", ["page", "lc", "a b", ""])
 def test_the_key_is_none_that_may_leave(key):
-    """Else evidence and a value of the host's would be taken for one another."""
+    """Else evidence and a value of the application would be taken for one another."""
     with pytest.raises(PolicyError):
         Policy.read(policy(key))

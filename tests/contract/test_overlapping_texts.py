@@ -1,10 +1,16 @@
-"""A word that is hidden in one text of a document is hidden in all, however cut."""
+"""
+A word that is hidden in one text of a document is hidden in all, however cut.
+
+That it is so for chunks that overlap, parents and windows is a property of the core
+(`tests/disclosure/test_located_once.py`). Here the frameworks cut the texts, and bring
+parents and windows of their own accord.
+"""
 
 from __future__ import annotations
 
-import shutil
-from operator import methodcaller
-from uuid import uuid4
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_classic.retrievers import ParentDocumentRetriever
@@ -23,22 +29,15 @@ from llama_index.core.node_parser import (
 )
 from llama_index.core.postprocessor import MetadataReplacementPostProcessor
 from llama_index.core.retrievers import AutoMergingRetriever
-from llama_index.core.schema import (
-    NodeRelationship,
-    NodeWithScore,
-    RelatedNodeInfo,
-    TextNode,
-)
+from llama_index.core.schema import NodeWithScore
 from llama_index.core.storage import StorageContext
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.text.sentences import sentences
 
 from ..support.doubles import LangChainToyEmbeddings
 from ..support.faces import Seen, of_documents, of_nodes
-from ..support.wrappers import build
 
 # Of the second, only the first sentence tells that it is no bird.
 NAMES = ["Meyers", "Crane"]
@@ -54,7 +53,6 @@ By noon the crates were gone. When asked, {name} pointed at the ferry. A sack ma
 
 The officer wrote all of it down. Before dark, {name} went home.\
 """
-ABOUT = {"source": "log.txt", "title": "What {name} told of the fire"}
 POLICY = {
     "constraints": [{"id": "names", "text": "Remove names of witnesses"}],
     "metadata": {"allow": ["title", "window"]},
@@ -62,276 +60,180 @@ POLICY = {
 KEPT = "stairs"
 
 
+@dataclass
 class Corpus:
-    """
-    One document on somebody, in texts of one framework.
+    """One document on somebody, and the state that it is bound in."""
 
-    Args:
-        name: The surname.
-        folder: Where the state is.
-    """
+    name: str
+    state: Path
 
-    def __init__(self, name, folder):
-        self.text = TEXT.format(name=name, upper=name.upper())
-        self.about = {key: value.format(name=name) for key, value in ABOUT.items()}
-        self.shared = {"policy": POLICY, "state": folder / "state.sqlite"}
+    @property
+    def text(self) -> str:
+        return TEXT.format(name=self.name, upper=self.name.upper())
 
-    def reopened(self):
-        """Return the same with a copy of its file, so that nobody asked before."""
-        folder = self.shared["state"].parent
-        copied = folder.with_name(uuid4().hex)
-        shutil.copytree(folder, copied)
-        return {**self.shared, "state": copied / "state.sqlite"}
+    @property
+    def about(self) -> dict[str, str]:
+        return {"source": "log.txt", "title": f"What {self.name} told of the fire"}
 
-    def sentences(self):
-        """Return the sentences, each with those around it."""
-        own = [span.of(self.text) for span in sentences(self.text)]
-        return [
-            (one, " ".join(own[max(0, n - 1) : n + 2])) for n, one in enumerate(own)
-        ]
+    @property
+    def shared(self) -> dict[str, Any]:
+        return {"policy": POLICY, "state": self.state}
 
-    def family(self):
-        return [*self.whole(), *self.split(16, 0)]
+    @property
+    def document(self) -> Document:
+        return Document(self.text, id="whole", metadata=self.about)
 
-
-class LangChainCorpus(Corpus):
-    def whole(self):
-        return [Document(self.text, id="whole", metadata=self.about)]
-
-    def split(self, words, overlap):
-        return _by_words(words, overlap).split_documents(self.whole())
-
-    def windows(self):
-        return [
-            Document(one, metadata={**self.about, "window": window})
-            for one, window in self.sentences()
-        ]
-
-    def bind(self, texts):
-        binder = build(langchain_sdrag.ConstraintBinder, **self.shared)
-        return binder.transform_documents(texts)
-
-    def found(self, texts):
-        return RunnableLambda(lambda _question: list(texts))
-
-    def ask(self, host, question="Who was it?") -> Seen:
-        retriever = build(
-            langchain_sdrag.SelectiveDisclosureRetriever,
-            base_retriever=host,
-            **self.reopened(),
-        )
-        return of_documents(retriever.invoke(question))
-
-
-class LlamaIndexCorpus(Corpus):
-    def document(self):
+    @property
+    def node(self) -> LlamaIndexDocument:
         every = list(self.about)
         return LlamaIndexDocument(
-            id_=self.about["source"],
+            id_="log.txt",
             text=self.text,
             metadata=self.about,
             excluded_embed_metadata_keys=every,
             excluded_llm_metadata_keys=every,
         )
 
-    def whole(self):
-        node = TextNode(id_="whole", text=self.text, metadata=self.about)
-        source = RelatedNodeInfo(node_id=self.about["source"])
-        node.relationships[NodeRelationship.SOURCE] = source
-        return [node]
+    def ask_langchain(self, host: Any, question: str = "Who was it?") -> Seen:
+        wrapper = langchain_sdrag.SelectiveDisclosureRetriever(host, **self.shared)
+        return of_documents(wrapper.invoke(question))
 
-    def split(self, words, overlap):
-        return _splitter(words, overlap).get_nodes_from_documents([self.document()])
+    def ask_llamaindex(self, host: Any) -> list[NodeWithScore]:
+        wrapper = llamaindex_sdrag.SelectiveDisclosureRetriever(host, **self.shared)
+        return wrapper.retrieve("Who was it?")
 
-    def windows(self):
-        parser = SentenceWindowNodeParser.from_defaults(window_size=1)
-        return parser.get_nodes_from_documents([self.document()])
-
-    def bind(self, texts):
-        return build(llamaindex_sdrag.ConstraintBinder, **self.shared)(texts)
-
-    def found(self, texts):
-        return Found(texts)
-
-    def retrieved(self, host) -> list[NodeWithScore]:
-        return build(
-            llamaindex_sdrag.SelectiveDisclosureRetriever,
-            base_retriever=host,
-            **self.reopened(),
-        ).retrieve("Who was it?")
-
-    def ask(self, host) -> Seen:
-        return of_nodes(self.retrieved(host))
+    def hides(self, seen: Seen) -> bool:
+        """Neither text nor metadata nor an id holds the name, in whatever case."""
+        return self.name.casefold() not in str(seen).casefold()
 
 
 class Found(BaseRetriever):
     """A LlamaIndex retriever that finds the same nodes."""
 
-    def __init__(self, found):
+    def __init__(self, found: Any) -> None:
         super().__init__()
         self.found = found
 
-    def _retrieve(self, query_bundle):
+    def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
         return [NodeWithScore(node=node, score=0.5) for node in self.found]
 
 
-def _words(text):
+def count_words(text: str) -> int:
     return len(text.split())
 
 
-def _text(one):
-    return one.page_content if isinstance(one, Document) else one.get_content()
-
-
-def _by_words(words, overlap):
+def langchain_splitter(words: int, overlap: int = 0) -> RecursiveCharacterTextSplitter:
     return RecursiveCharacterTextSplitter(
-        chunk_size=words, chunk_overlap=overlap, length_function=_words
+        chunk_size=words, chunk_overlap=overlap, length_function=count_words
     )
 
 
-def _splitter(words, overlap):
+def llamaindex_splitter(words: int, overlap: int = 0) -> SentenceSplitter:
     return SentenceSplitter(
         chunk_size=words, chunk_overlap=overlap, tokenizer=str.split
     )
 
 
 @pytest.fixture(params=NAMES)
-def name(request):
-    return request.param
+def corpus(request, tmp_path):
+    return Corpus(request.param, tmp_path / "state.sqlite")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (made := tmp_path / "bound").mkdir()
-    return made
+def test_langchains_splitters(corpus):
+    """Bound in small chunks, met in overlapping and larger ones, alone or together."""
+    small = langchain_splitter(16).split_documents([corpus.document])
+    binder = langchain_sdrag.ConstraintBinder(**corpus.shared)
+    binder.transform_documents(small)
+
+    for splitter in (langchain_splitter(24, 12), langchain_splitter(60, 20)):
+        texts = splitter.split_documents([corpus.document])
+        for found in (*([text] for text in texts), texts):
+            host = RunnableLambda(lambda _question, found=found: found)
+            seen = corpus.ask_langchain(host)
+            assert len(seen) == len(found)
+            assert corpus.hides(seen)
+        assert KEPT in str(seen)
 
 
-@pytest.fixture(params=[LangChainCorpus, LlamaIndexCorpus], ids=["langchain", "llama"])
-def corpus(request, name, folder):
-    return request.param(name, folder)
+def test_llamaindexs_splitters(corpus):
+    small = llamaindex_splitter(16).get_nodes_from_documents([corpus.node])
+    llamaindex_sdrag.ConstraintBinder(**corpus.shared)(small)
+
+    for splitter in (llamaindex_splitter(24, 12), llamaindex_splitter(60, 20)):
+        texts = splitter.get_nodes_from_documents([corpus.node])
+        for found in (*([text] for text in texts), texts):
+            seen = of_nodes(corpus.ask_llamaindex(Found(found)))
+            assert len(seen) == len(found)
+            assert corpus.hides(seen)
+        assert KEPT in str(seen)
 
 
-WHOLE, FAMILY = methodcaller("whole"), methodcaller("family")
-SMALL, LARGE = methodcaller("split", 16, 0), methodcaller("split", 60, 20)
-OVERLAPPING = methodcaller("split", 24, 12)
-WINDOWS = methodcaller("windows")
+@pytest.mark.parametrize("children_first", [True, False])
+def test_a_parent_document_retriever(children_first, corpus):
+    """It finds children and returns parents; either of them was bound."""
+    vectors = InMemoryVectorStore(LangChainToyEmbeddings())
+    host = ParentDocumentRetriever(
+        vectorstore=vectors,
+        docstore=InMemoryStore(),
+        parent_splitter=langchain_splitter(60),
+        child_splitter=langchain_splitter(16),
+        search_kwargs={"k": 1},
+    )
+    host.add_documents([corpus.document])
+    children = vectors.get_by_ids(list(vectors.store))
+    binder = langchain_sdrag.ConstraintBinder(**corpus.shared)
+    binder.transform_documents(children if children_first else [corpus.document])
 
-# How the document is cut when it is bound, and how when it is retrieved.
-CUTS = {
-    "overlapping chunks": (OVERLAPPING, OVERLAPPING),
-    "split again, larger": (SMALL, LARGE),
-    "split again, smaller": (LARGE, SMALL),
-    "split again, overlapping": (SMALL, OVERLAPPING),
-    "parents of bound children": (SMALL, WHOLE),
-    "children of bound parents": (WHOLE, SMALL),
-    "children bound beside their parents": (FAMILY, FAMILY),
-    "sentences in windows": (WINDOWS, WINDOWS),
-    "windows over bound chunks": (SMALL, WINDOWS),
-}
+    parents = [corpus.ask_langchain(host, child.page_content) for child in children]
+
+    for seen in parents:
+        ((_, text, _),) = seen
+        assert count_words(text) > 16
+        assert corpus.hides(seen)
+    assert len(set(map(str, parents))) > 1
+    assert KEPT in str(parents)
 
 
-@pytest.mark.parametrize(("bound", "retrieved"), CUTS.values(), ids=CUTS)
-def test_hidden_in_one_hidden_in_all(bound, retrieved, corpus, name):
-    """Whichever text is retrieved first, alone or with all others."""
-    known = corpus.bind(bound(corpus))
-    texts = known if retrieved is bound else retrieved(corpus)
+@pytest.mark.parametrize("leaves_only", [True, False])
+def test_an_auto_merging_retriever(leaves_only, corpus):
+    """It merges leaves into parents, bound or met now."""
+    parser = HierarchicalNodeParser.from_defaults(
+        node_parser_ids=["section", "sentence"],
+        node_parser_map={
+            "section": llamaindex_splitter(50),
+            "sentence": llamaindex_splitter(12),
+        },
+    )
+    nodes = parser.get_nodes_from_documents([corpus.node])
+    leaves, docstore = get_leaf_nodes(nodes), SimpleDocumentStore()
+    docstore.add_documents(nodes)
+    context = StorageContext.from_defaults(docstore=docstore)
+    llamaindex_sdrag.ConstraintBinder(**corpus.shared)(leaves if leaves_only else nodes)
 
-    for found in (*([one] for one in texts), texts):
-        seen = corpus.ask(corpus.found(found))
-        assert len(seen) == len(found)
-        assert_hidden(name, seen)
+    for several in (*([leaf] for leaf in leaves), leaves[1:], leaves):
+        host = AutoMergingRetriever(Found(several), context)
+        seen = of_nodes(corpus.ask_llamaindex(host))
+        assert seen
+        assert corpus.hides(seen)
+    parents = {node.node_id for node in nodes} - {leaf.node_id for leaf in leaves}
+    assert parents == {identity for identity, _, _ in seen}
     assert KEPT in str(seen)
 
 
-def test_the_cuts_are_what_they_are_called(corpus, name):
-    """Chunks overlap, windows are wider than what they are around, names are later."""
-    chunks, windows = OVERLAPPING(corpus), WINDOWS(corpus)
-    many = sum(_words(_text(one)) for one in chunks)
+@pytest.mark.parametrize("is_bound", [True, False])
+def test_windows_that_take_the_place_of_sentences(is_bound, corpus):
+    """A released window is redacted like the sentence that it replaces."""
+    parser = SentenceWindowNodeParser.from_defaults(window_size=1)
+    nodes = parser.get_nodes_from_documents([corpus.node])
+    replace = MetadataReplacementPostProcessor(target_metadata_key="window")
+    bound = nodes if is_bound else [corpus.node]
+    llamaindex_sdrag.ConstraintBinder(**corpus.shared)(bound)
 
-    assert many > _words(corpus.text)
-    assert len(SMALL(corpus)) > len(LARGE(corpus)) > 1
-    assert all(len(one.metadata["window"]) > len(_text(one)) for one in windows)
-    assert sum(name in _text(one) for one in SMALL(corpus)) > 3
-    assert sum("Jonathan" in _text(one) for one in SMALL(corpus)) == 1
-
-
-class TestLangChain:
-    """What brings parents of its own accord."""
-
-    @pytest.mark.parametrize("children_first", [True, False])
-    def test_a_parent_document_retriever(self, children_first, name, folder):
-        """It finds children and returns parents; either of them was bound."""
-        corpus, store = LangChainCorpus(name, folder), InMemoryStore()
-        vectors = InMemoryVectorStore(LangChainToyEmbeddings())
-        host = ParentDocumentRetriever(
-            vectorstore=vectors,
-            docstore=store,
-            parent_splitter=_by_words(60, 0),
-            child_splitter=_by_words(16, 0),
-            search_kwargs={"k": 1},
-        )
-        host.add_documents(corpus.whole())
-        children = vectors.get_by_ids(list(vectors.store))
-        corpus.bind(children if children_first else corpus.whole())
-
-        parents = [corpus.ask(host, child.page_content) for child in children]
-
-        for seen in parents:
-            ((_, text, _),) = seen
-            assert _words(text) > 16
-            assert_hidden(name, seen)
-        assert len(set(map(str, parents))) > 1
-        assert KEPT in str(parents)
-
-
-class TestLlamaIndex:
-    """What brings parents and windows of its own accord."""
-
-    @pytest.mark.parametrize("leaves_only", [True, False])
-    def test_an_auto_merging_retriever(self, leaves_only, name, folder):
-        """It merges leaves into parents, bound or met now."""
-        corpus = LlamaIndexCorpus(name, folder)
-        parser = HierarchicalNodeParser.from_defaults(
-            node_parser_ids=["section", "sentence"],
-            node_parser_map={
-                "section": _splitter(50, 0),
-                "sentence": _splitter(12, 0),
-            },
-        )
-        nodes = parser.get_nodes_from_documents([corpus.document()])
-        leaves, docstore = get_leaf_nodes(nodes), SimpleDocumentStore()
-        docstore.add_documents(nodes)
-        context = StorageContext.from_defaults(docstore=docstore)
-        corpus.bind(leaves if leaves_only else nodes)
-
-        for several in (*([leaf] for leaf in leaves), leaves[1:], leaves):
-            seen = corpus.ask(AutoMergingRetriever(Found(several), context))
-            assert seen
-            assert_hidden(name, seen)
-        parents = {node.node_id for node in nodes} - {leaf.node_id for leaf in leaves}
-        assert parents == {identity for identity, _, _ in seen}
-        assert KEPT in str(seen)
-
-    @pytest.mark.parametrize("bound", [WINDOWS, WHOLE], ids=["bound", "met now"])
-    def test_windows_that_take_the_place_of_sentences(self, bound, name, folder):
-        """A released window is redacted like the sentence that it replaces."""
-        corpus = LlamaIndexCorpus(name, folder)
-        replace = MetadataReplacementPostProcessor(target_metadata_key="window")
-        nodes = corpus.windows()
-        corpus.bind(nodes if bound is WINDOWS else bound(corpus))
-
-        for found in (*([node] for node in nodes), nodes):
-            released = corpus.retrieved(Found(found))
-            before = of_nodes(released)
-            seen = of_nodes(replace.postprocess_nodes(released))
-            assert all(
-                len(window) > len(sentence)
-                for (_, sentence, _), (_, window, _) in zip(before, seen, strict=True)
-            )
-            assert_hidden(name, seen)
-        assert KEPT in str(seen)
-
-
-def assert_hidden(name: str, seen: Seen) -> None:
-    """Neither text nor metadata nor an id holds the name, in whatever case."""
-    assert name.casefold() not in str(seen).casefold()
+    for found in (*([node] for node in nodes), nodes):
+        released = corpus.ask_llamaindex(Found(found))
+        sentences = of_nodes(released)
+        windows = of_nodes(replace.postprocess_nodes(released))
+        assert corpus.hides(windows)
+        for (_, sentence, _), (_, window, _) in zip(sentences, windows, strict=True):
+            assert len(window) > len(sentence)
+    assert KEPT in str(windows)

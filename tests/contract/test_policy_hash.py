@@ -7,14 +7,12 @@ test a guess of the constraints against it.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import logging
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +31,8 @@ from sdrag.state import open_state
 from sdrag.vocabulary import Passage
 
 from ..support.doubles import LlamaIndexModel
-from ..support.faces import Documents, Nodes, Scenario
+from ..support.faces import BUILDERS, Scenario, ask
+from ..support.wrappers import build
 
 WORDS = "Remove the names of witnesses"
 ASKER = Principal("ann", roles=frozenset({"clerk"}))
@@ -41,165 +40,90 @@ POLICY = {"constraints": [{"id": "names", "text": WORDS, "always": True}]}
 OTHER = {"constraints": [{"id": "names", "text": "Remove phone numbers"}]}
 SCENARIO = Scenario("s", passages=(Passage("p", "The witness Anna Rowan saw it."),))
 ROOT = Path(__file__).parents[2]
+DOCUMENT, NODE = Document("Text.", id="p"), TextNode(text="Text.")
+
+Use = Callable[..., Any]
+"""Builds a wrapper with `policy`, `state` and `audit`, uses it, and returns it."""
 
 
-@dataclass(frozen=True)
-class Used:
-    """A wrapper that was used once, and the names of its policy that left."""
+def asking(builder: Any) -> Use:
+    def use(**arguments: Any) -> Any:
+        wrapper = builder(SCENARIO, **arguments)
+        ask(wrapper, SCENARIO)
+        return wrapper
 
-    wrapper: Any
-    names: list[str]
-
-
-Face = Callable[[Any, Any], Used]
+    return use
 
 
-def langchain_retriever(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Documents(scenario=SCENARIO),
-        policy=policy,
-        state=state,
-        options=Options(audit=events.append),
-    )
-    made.invoke("q")
-    return Used(made, [made.policy_hash, *_names(events)])
+def transforming(kind: Any) -> Use:
+    def use(**arguments: Any) -> Any:
+        transformer = build(kind, **arguments)
+        if kind.__module__.startswith("langchain"):
+            transformer.transform_documents([DOCUMENT])
+        else:
+            transformer([NODE])
+        return transformer
+
+    return use
 
 
-def langchain_compressor(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = langchain_sdrag.SelectiveDisclosureCompressor(
-        policy=policy, state=state, options=Options(audit=events.append)
-    )
-    made.compress_documents([Document("Text.")], "q")
-    return Used(made, [made.policy_hash, *_names(events)])
+def guard_in_langchain(**arguments: Any) -> Any:
+    guard = build(langchain_sdrag.AnswerGuard, **arguments)
+    guard.invoke({"question": "q", "context": [DOCUMENT], "answer": "Text."})
+    return guard
 
 
-def langchain_binder(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = langchain_sdrag.ConstraintBinder(
-        policy=policy, state=state, options=Options(audit=events.append)
-    )
-    made.transform_documents([Document("Text.", id="p")])
-    return Used(made, _names(events))
+def guard_in_llamaindex(**arguments: Any) -> Any:
+    answering = get_response_synthesizer(llm=LlamaIndexModel(lambda _: "Text."))
+    guard = build(llamaindex_sdrag.AnswerGuard, answering, **arguments)
+    guard.synthesize("q", [NodeWithScore(node=NODE)])
+    return guard
 
 
-def langchain_view(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = langchain_sdrag.RedactingTransformer(
-        policy=policy, state=state, options=Options(audit=events.append)
-    )
-    made.transform_documents([Document("Text.", id="p")])
-    return Used(made, _names(events))
-
-
-def langchain_guard(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = langchain_sdrag.AnswerGuard(
-        policy=policy, state=state, options=Options(audit=events.append)
-    )
-    made.invoke({"question": "q", "context": [Document("Text.")], "answer": "Text."})
-    return Used(made, [made.policy_hash, *_names(events)])
-
-
-def llamaindex_retriever(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Nodes(SCENARIO),
-        policy=policy,
-        state=state,
-        options=Options(audit=events.append),
-    )
-    made.retrieve("q")
-    return Used(made, [made.policy_hash, *_names(events)])
-
-
-def llamaindex_postprocessor(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = llamaindex_sdrag.SelectiveDisclosurePostprocessor(
-        policy=policy, state=state, options=Options(audit=events.append)
-    )
-    made.postprocess_nodes([NodeWithScore(node=TextNode(text="Text."))], query_str="q")
-    return Used(made, [made.policy_hash, *_names(events)])
-
-
-def llamaindex_binder(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = llamaindex_sdrag.ConstraintBinder(
-        policy=policy, state=state, options=Options(audit=events.append)
-    )
-    made([TextNode(text="Text.")])
-    return Used(made, [made.to_dict()["policy_hash"], *_names(events)])
-
-
-def llamaindex_view(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = llamaindex_sdrag.RedactingTransformer(
-        policy=policy, state=state, options=Options(audit=events.append)
-    )
-    made([TextNode(text="Text.")])
-    return Used(made, [made.to_dict()["policy_hash"], *_names(events)])
-
-
-def llamaindex_guard(policy: Any, state: Any) -> Used:
-    events: list[Any] = []
-    made = llamaindex_sdrag.AnswerGuard(
-        get_response_synthesizer(llm=LlamaIndexModel(lambda _: "Text.")),
-        policy=policy,
-        state=state,
-        options=Options(audit=events.append),
-    )
-    made.synthesize("q", [NodeWithScore(node=TextNode(text="Text."))])
-    return Used(made, _names(events))
-
-
-FACES: tuple[Face, ...] = (
-    langchain_retriever,
-    langchain_compressor,
-    langchain_binder,
-    langchain_view,
-    langchain_guard,
-    llamaindex_retriever,
-    llamaindex_postprocessor,
-    llamaindex_binder,
-    llamaindex_view,
-    llamaindex_guard,
+USES: tuple[Use, ...] = (
+    *map(asking, BUILDERS),
+    *(
+        transforming(getattr(package, name))
+        for package in (langchain_sdrag, llamaindex_sdrag)
+        for name in ("ConstraintBinder", "RedactingTransformer")
+    ),
+    guard_in_langchain,
+    guard_in_llamaindex,
 )
-every_face = pytest.mark.parametrize("face", FACES)
+every_use = pytest.mark.parametrize("use", USES, ids=range(len(USES)))
 
 
-def _names(events: list[Any]) -> list[str]:
-    assert events
-    return [event.policy_hash for event in events]
+def used(use: Use, policy: Any, state: Any) -> tuple[Any, set[str]]:
+    """Use a wrapper once; return it, and the names of its policy that left."""
+    events: list[Any] = []
+    wrapper = use(policy=policy, state=state, audit=events.append)
+    names = {event.policy_hash for event in events}
+    assert names
+    if hasattr(wrapper, "policy_hash"):
+        names.add(wrapper.policy_hash)
+    if hasattr(wrapper, "to_dict"):
+        names.add(wrapper.to_dict()["policy_hash"])
+    return wrapper, names
 
 
-def name(face: Face, policy: Any, state: Any) -> str:
+def name(use: Use, policy: Any, state: Any) -> str:
     """Return the one name that a wrapper gives its policy, wherever that leaves."""
-    used = face(policy, state)
-    (only,) = set(used.names)
-    assert only in repr(used.wrapper)
+    wrapper, names = used(use, policy, state)
+    (only,) = names
+    assert only in repr(wrapper)
     return only
 
 
-@every_face
-def test_states_name_one_policy_differently(face, tmp_path):
+@every_use
+def test_a_wrapper_names_its_policy_by_the_key_of_its_state(use, tmp_path):
+    """Without a state on disk by that of the process."""
     first, second = str(tmp_path / "a.sqlite"), str(tmp_path / "b.sqlite")
+    policy = Policy.read(POLICY)
 
-    assert name(face, POLICY, first) == name(face, POLICY, first)
-    assert name(face, POLICY, first) != name(face, POLICY, second)
-    assert name(face, POLICY, first) != name(face, OTHER, first)
-
-
-@every_face
-def test_without_a_state_on_disk_the_process_names_it(face):
-    assert name(face, POLICY, open_state()) == policy_hash(Policy.read(POLICY))
-
-
-def test_wrappers_of_one_state_give_one_name(tmp_path):
-    """Their events are of one policy, in both frameworks."""
-    state = str(tmp_path / "sdrag.sqlite")
-
-    assert len({name(face, POLICY, state) for face in FACES}) == 1
+    assert name(use, POLICY, first) == policy_hash(policy, open_state(first))
+    assert name(use, POLICY, first) != name(use, POLICY, second)
+    assert name(use, POLICY, first) != name(use, OTHER, first)
+    assert name(use, POLICY, open_state()) == policy_hash(policy)
 
 
 def test_another_process_with_the_state_gives_the_same_name(tmp_path):
@@ -250,12 +174,12 @@ def test_an_ingestion_cache_goes_by_it(changed, tmp_path):
 def guesses() -> Iterator[str]:
     """Give the bare digests by which a guess of a secret text would be confirmed."""
     policy = Policy.read(POLICY)
-    said = policy.model_dump(mode="json")
+    dumped = policy.model_dump(mode="json")
     bare = policy.model_dump(
         mode="json", exclude={"constraints": {"__all__": {"examples"}}}
     )
     texts = [
-        *(json.dumps(one, sort_keys=True) for one in (said, bare)),
+        *(json.dumps(data, sort_keys=True) for data in (dumped, bare)),
         WORDS,
         policy.hash,
         ASKER.id,
@@ -269,79 +193,24 @@ def guesses() -> Iterator[str]:
     yield policy.hash
 
 
-@every_face
-def test_no_bare_digest_leaves(face, tmp_path, caplog):
+@every_use
+def test_no_bare_digest_leaves(use, tmp_path, caplog):
     """Not in a name, an event, a repr, a dump, a log or the state."""
     caplog.set_level(logging.DEBUG)
     with acting_as(ASKER):
-        used = face(POLICY, str(tmp_path / "sdrag.sqlite"))
+        wrapper, names = used(use, POLICY, str(tmp_path / "sdrag.sqlite"))
 
-    shown = [*used.names, repr(used.wrapper), caplog.text]
+    shown = [*names, repr(wrapper), caplog.text]
     shown += [str(vars(record)) for record in caplog.records]
-    if hasattr(used.wrapper, "model_dump"):
-        shown.append(str(used.wrapper.model_dump()))
+    if hasattr(wrapper, "model_dump"):
+        shown.append(str(wrapper.model_dump()))
     for file in tmp_path.iterdir():
         shown += [file.read_bytes().hex(), file.read_bytes().decode("latin-1")]
-    found = {guess for guess in guesses() if any(guess in one for one in shown)}
 
-    assert found == set()
+    assert not [guess for guess in guesses() if any(guess in text for text in shown)]
 
 
 def test_a_policy_shows_no_digest_of_itself():
     policy = Policy.read(POLICY)
 
     assert policy.hash not in f"{policy!r}{policy}"
-
-
-BARE = {
-    "sdrag/policy/document.py": "compared in the process, and hashed again with a key",
-    "sdrag/embeddings/__init__.py": "of weights that everybody has",
-}
-"""The files that make digests without a key, and why nobody learns from one."""
-_BARE = {"md5", "sha1", "sha224", "sha256", "sha384", "sha512", "new", "file_digest"}
-_KEYED = {"blake2b", "blake2s"}
-
-
-def packages() -> Iterator[tuple[str, ast.Module]]:
-    for folder in ("shared/sdrag", "langchain_sdrag", "llamaindex_sdrag"):
-        for file in (ROOT / folder).rglob("*.py"):
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            yield str(file.relative_to(ROOT)).removeprefix("shared/"), tree
-
-
-def makes_a_bare_digest(tree: ast.Module) -> bool:
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    whole = any(
-        alias.name == "hashlib"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    )
-    if not whole and not any(node.module == "hashlib" for node in imports):
-        return False
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            named = node.func
-            called = named.attr if isinstance(named, ast.Attribute) else None
-            called = named.id if isinstance(named, ast.Name) else called
-            keyed = any(given.arg == "key" for given in node.keywords)
-            if called in _BARE or (called in _KEYED and not keyed):
-                return True
-    return False
-
-
-def test_digests_have_keys():
-    """A short text is guessed, hashed and compared, unless there is a key."""
-    assert {name for name, tree in packages() if makes_a_bare_digest(tree)} == {*BARE}
-
-
-def test_no_adapter_reads_the_bare_hash_of_a_policy():
-    reads = {
-        name
-        for name, tree in packages()
-        if not name.startswith("sdrag/") or name.startswith("sdrag/cli/")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and node.attr == "hash"
-    }
-
-    assert reads == set()

@@ -13,22 +13,13 @@ from uuid import uuid4
 import pytest
 
 from sdrag.effects.runner import Limits
-from sdrag.errors import HostError, PolicyError
+from sdrag.errors import PolicyError
 from sdrag.state import open_state
 from sdrag.state.database import tables
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import failing, garbled, hanging, talkative, verdicts
-from ..support.faces import (
-    FACES,
-    RETRIEVERS,
-    Scenario,
-    core_run,
-    langchain_compress,
-    langchain_invoke,
-    llamaindex_postprocess,
-    llamaindex_retrieve,
-)
+from ..support.faces import FACES, WRAPPERS, Scenario, core_run, through
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 HIDDEN = QUAY.replace("Anna Karlsson", "[person]")
@@ -46,17 +37,6 @@ def policy(**sections):
 
 
 TABLES = [table for name, table in tables.tables.items() if name != "meta"]
-WRAPPERS = (
-    langchain_invoke,
-    langchain_compress,
-    llamaindex_retrieve,
-    llamaindex_postprocess,
-)
-"""A face of every wrapper."""
-
-
-def through(*faces):
-    return pytest.mark.parametrize("face", faces, ids=lambda face: face.__name__)
 
 
 @pytest.fixture(scope="module")
@@ -217,19 +197,6 @@ def unhandled(seen):
         (name, text, {**own, "sdrag": {**own.get("sdrag", {}), **KEYED}})
         for name, text, own in seen
     ]
-
-
-@through(*RETRIEVERS)
-def test_a_failing_host_is_a_host_error_without_its_words(face):
-    """The error says whose fault it is; what the host's error quoted is not in it."""
-    scenario = Scenario("fault", policy=policy(), fault=ValueError(f"near {QUAY}"))
-
-    with pytest.raises(HostError) as caught:
-        face(scenario)
-
-    assert "Karlsson" not in str(caught.value)
-    assert caught.value.__context__ is None
-    assert caught.value.__cause__ is None
 
 
 BAD_POLICIES = {

@@ -1,10 +1,14 @@
-"""A state in PostgreSQL releases what one in a file does, and holds no text either."""
+"""A state that processes, frameworks and servers share: the same is released by all."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,17 +17,28 @@ import numpy as np
 import psycopg
 import pytest
 
+import langchain_sdrag
+import llamaindex_sdrag
+from benchmarks.suites.json_files import load_articles
+from benchmarks.suites.rcqa import policy_of
 from sdrag.cli.app import app
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import run
+from sdrag.evaluation.index import sentence_chunks
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.state.database import PostgresUrl
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
-from ..support.doubles import LangChainToyEmbeddings, LlamaIndexToyEmbedding
-from ..support.faces import Scenario, langchain_retriever, of_documents
-from .test_located_corpora import ARTICLES, HOSTS, chunks_of, policy_on, questions_on
+from ..support.faces import (
+    Scenario,
+    aask,
+    ask,
+    documents,
+    langchain_retriever,
+    llamaindex_retriever,
+    nodes,
+)
 
 POLICY = {
     "constraints": ["Remove names of witnesses", "Hide amounts of money"],
@@ -44,14 +59,13 @@ CORPUS = [
 WHOLE, HALVES = slice(None), (slice(0, None, 2), slice(1, None, 2))
 """Parts of the corpus. No passage can be pickled, so a process is sent the part."""
 PRELOADED = [
-    "langchain_sdrag",
-    "llamaindex_sdrag",
     "sdrag.cli.app",
     "psycopg",
     "pytest",
+    "langchain_sdrag",
+    "llamaindex_sdrag",
 ]
 """What takes long to import is imported once, where all processes are forked from."""
-QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 
 
 def embed(effect):
@@ -64,23 +78,12 @@ def embed(effect):
 RUNNER = PortRunner(Ports(embed=Port(embed)))
 
 
-def worker(path, part):
-    """Bind a part of the corpus, as a process of its own does."""
-    engine = Engine(POLICY, state=open_state(path))
+def bind_part(where, part):
+    engine = Engine(POLICY, state=open_state(where))
     run(bind(CORPUS[part], engine), RUNNER)
 
 
-def by_langchain(path, part):
-    shared = {"policy": POLICY, "state": path}
-    HOSTS[0].bind(CORPUS[part], embeddings=LangChainToyEmbeddings(), **shared)
-
-
-def by_llamaindex(path, part):
-    shared = {"policy": POLICY, "state": path}
-    HOSTS[1].bind(CORPUS[part], embeddings=LlamaIndexToyEmbedding(), **shared)
-
-
-def by_command(path, part):
+def bind_by_command(where, part):
     """Run `sdrag bind`."""
     with TemporaryDirectory() as folder:
         policy, lines = Path(folder, "policy.yaml"), Path(folder, "chunks.jsonl")
@@ -90,125 +93,142 @@ def by_command(path, part):
             for p in CORPUS[part]
         ]
         lines.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-        given = ["bind", str(policy), str(lines), "--state", str(path)]
-        app(given, standalone_mode=False)
+        command = ["bind", str(policy), str(lines), "--state", str(where)]
+        app(command, standalone_mode=False)
 
 
-def told(path):
-    """Return all bindings, and what is released of every chunk."""
-    state = open_state(path)
-    engine = Engine(POLICY, state=state)
-    released = [
-        run(disclose([one], Request("Who?"), engine), RUNNER).passages for one in CORPUS
-    ]
-    texts = [one.text for (one,) in released]
-    bound = state.bindings.all(engine.policy.rules)
-    scores = {(one.constraint_id, one.passage_id): one.score for one in bound}
-    return scores, texts
-
-
-def assert_alike(seen, expected):
-    """Compare all that is told; a score may differ in the last digit that counts."""
-    assert seen[1] == expected[1]
-    assert seen[0] == pytest.approx(expected[0], abs=2e-4)
-
-
-def at_once(work, *tasks):
-    """Work in processes of their own, none of which inherits a thread's lock."""
+def bind_at_once(work, where):
+    """Bind halves in processes of their own, none of which inherits a thread's lock."""
     context = get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
-    workers = [context.Process(target=work, args=task) for task in tasks]
-    for one in workers:
-        one.start()
-    for one in workers:
-        one.join(120)
-    assert [one.exitcode for one in workers] == [0] * len(workers)
+    workers = [context.Process(target=work, args=(where, half)) for half in HALVES]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+    assert [worker.exitcode for worker in workers] == [0, 0]
 
 
-def alone(tmp_path, work=worker):
-    """Return what one worker tells that has bound the whole corpus."""
-    work(tmp_path / "alone.db", WHOLE)
-    return told(tmp_path / "alone.db")
+def known(where):
+    """Return the scores of all bindings, and what is released of every chunk."""
+    state = open_state(where)
+    engine = Engine(POLICY, state=state)
+    steps = (disclose([chunk], Request("Who?"), engine) for chunk in CORPUS)
+    texts = [p.text for step in steps for p in run(step, RUNNER).passages]
+    bound = state.bindings.all(engine.policy.rules)
+    return {(one.constraint_id, one.passage_id): one.score for one in bound}, texts
 
 
-@pytest.fixture(params=["file", "postgres"])
-def place(request, tmp_path):
-    if request.param == "postgres":
-        return request.getfixturevalue("postgres_url")
-    return tmp_path / "both.db"
-
-
-@pytest.mark.parametrize("work", [worker, by_langchain, by_llamaindex, by_command])
-def test_two_processes_bind_a_corpus_as_one_does(work, place, tmp_path):
+@pytest.mark.parametrize(
+    ("work", "place"),
+    [(bind_part, "file"), (bind_part, "postgres"), (bind_by_command, "file")],
+)
+def test_two_processes_bind_a_corpus_as_one_does(work, place, request, tmp_path):
     """Each half of every document, at the same time, whoever binds."""
-    at_once(work, *((place, half) for half in HALVES))
+    both, alone = tmp_path / "both.db", tmp_path / "alone.db"
+    if place == "postgres":
+        both = request.getfixturevalue("postgres_url")
+    bind_at_once(work, both)
+    work(alone, WHOLE)
 
-    expected = alone(tmp_path, work)
-    assert_alike(told(place), expected)
-    assert not [t for t in expected[1] if any(name in t for name in NAMES)]
-
-
-ALL = pytest.param(slice(None), marks=pytest.mark.slow, id="all")
-
-
-@pytest.mark.parametrize("number", range(len(ARTICLES)))
-@pytest.mark.parametrize("some", [pytest.param(slice(3), id="few"), ALL])
-def test_both_release_the_same(number, some, postgres_url, tmp_path):
-    """In both frameworks, bound or met; all but what their keys make, the handles."""
-    chunks, asked = chunks_of(number)[some], questions_on(number)
-    asked = {
-        question: [chunk for chunk in found if chunk in chunks]
-        for question, found in asked.items()
-    }
-    states = [open_state(where) for where in (tmp_path / "state.db", postgres_url)]
-    for first, host in zip((True, False), HOSTS, strict=True):
-        seen = []
-        for state in states:
-            shared = {"policy": policy_on(number), "state": state}
-            if first:
-                host.bind(chunks[::2], **shared)
-            answers = json.dumps(host.ask(asked, **shared))
-            seen.append(re.sub(r'"(document|audience)": "\w+"', "", answers))
-        assert seen[0] == seen[1]
+    scores, texts = known(both)
+    expected, alike = known(alone)
+    assert texts == alike
+    assert scores == pytest.approx(expected, abs=2e-4)
+    assert len(texts) == len(CORPUS)
+    assert not [text for text in texts if any(name in text for name in NAMES)]
 
 
-def retriever(state):
-    scenario = Scenario("quay", [Passage("p", QUAY, {"source": "log"})], POLICY)
-    return langchain_retriever(scenario, state=state)
+ARTICLES = load_articles()[::7]
+QUESTIONS = ["What?", "Who was it?", "When was that?", "Where?", "Why?", "Tell me all."]
+LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 
-def test_many_questions_at_once_on_one_loop(postgres_url):
+def policy_on(article):
+    """Return what a privacy officer would write for an article."""
+    policy = policy_of([article], "redact")
+    return {**policy, "metadata": {"allow": ["title", "category", "place"]}}
+
+
+def chunks_of(article):
+    """
+    Return the sentences of an article, with metadata of which some may leave.
+
+    Their ids hold no number that an article may keep secret, so they leave as they are.
+    """
+    about = {key: article[key] for key in ("title", "category")}
+    return [
+        replace(
+            chunk,
+            id=chunk.id.translate(LETTERS),
+            metadata={**about, "place": place, "text": chunk.text},
+        )
+        for place, chunk in enumerate(sentence_chunks(article, "article"))
+    ]
+
+
+def requests_on(article) -> Iterator[Scenario]:
+    """Draw what each question finds: one chunk, some, half of them, or all."""
+    rng, chunks = random.Random(article["title"]), chunks_of(article)
+    half = len(chunks) // 2
+    sizes = (1, 4, 10, half, half, len(chunks))
+    for query, size in zip(QUESTIONS, sizes, strict=True):
+        found = rng.sample(chunks, min(size, len(chunks)))
+        yield Scenario(query, found, policy_on(article), query=query)
+
+
+def bind_article(article, package, where):
+    shared = {"policy": policy_on(article), "state": where}
+    corpus = Scenario("corpus", chunks_of(article))
+    binder = package.ConstraintBinder(**shared)
+    if package is langchain_sdrag:
+        return binder.bind_documents(documents(corpus))
+    return binder.bind_documents(found.node for found in nodes(corpus))
+
+
+@pytest.mark.parametrize("article", ARTICLES, ids=lambda article: article["title"])
+def test_two_questions_are_shown_a_chunk_alike(article, postgres_url, tmp_path):
+    """Byte for byte, its text and its metadata; in both frameworks, on every state."""
+    ways = defaultdict(set)
+    for where in (tmp_path / "state.sqlite", postgres_url):
+        bound = bind_article(article, langchain_sdrag, where)
+        again = bind_article(article, llamaindex_sdrag, where)
+        assert bound.located == len(chunks_of(article))
+        assert again.read == 0
+        for build in (langchain_retriever, llamaindex_retriever):
+            for scenario in requests_on(article):
+                seen = ask(build(scenario, state=where), scenario)
+                left = {name: json.dumps(rest) for name, *rest in seen}
+                for chunk in scenario.passages:
+                    shown = left.get(chunk.id, "withheld")
+                    # What differs with the key of a state.
+                    shown = re.sub(r'"(document|audience|mark)": "\w+"', "", shown)
+                    ways[chunk.id].add(shown)
+
+    assert len(ways) == len(chunks_of(article))
+    assert [name for name, shown in ways.items() if len(shown) > 1] == []
+    assert any(f'"{EVIDENCE_KEY}"' in str(shown) for shown in ways.values())
+
+
+QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
+ASKED = Scenario("quay", [Passage("p", QUAY, {"source": "log"})], POLICY)
+
+
+async def test_many_questions_at_once_on_one_loop(postgres_url):
     """None waits for ever, none fails, and all are shown the same."""
-    asked = retriever(postgres_url)
+    wrapper = langchain_retriever(ASKED, state=postgres_url)
+    asked = (aask(wrapper, replace(ASKED, query=f"Who {n}?")) for n in range(16))
 
-    async def ask():
-        return await asyncio.gather(*(asked.ainvoke(f"Who {n}?") for n in range(16)))
+    shown = {json.dumps(seen) for seen in await asyncio.gather(*asked)}
 
-    seen = {json.dumps(of_documents(found)) for found in asyncio.run(ask())}
-
-    assert len(seen) == 1
-    assert "Karlsson" not in seen.pop()
-
-
-def test_nothing_is_released_while_the_server_is_away(postgres, postgres_url):
-    """Not even what it knew before; when it is back, so is the service."""
-    asked = retriever(postgres_url)
-    before = of_documents(asked.invoke("Who?"))
-
-    postgres.stop()
-    try:
-        away = asked.invoke("Who?")
-    finally:
-        postgres.start()
-
-    assert away == []
-    assert of_documents(asked.invoke("Who?")) == before != []
+    assert len(shown) == 1
+    assert "Karlsson" not in shown.pop()
 
 
 def test_no_table_and_no_log_of_the_server_holds_text(postgres, postgres_url):
     """Neither of a chunk nor of a constraint; its log holds statements."""
-    worker(postgres_url, WHOLE)
-    retriever(postgres_url).invoke("Who?")
+    bind_part(postgres_url, WHOLE)
+    ask(langchain_retriever(ASKED, state=postgres_url), ASKED)
 
     schema = PostgresUrl(postgres_url).schema
     held = ""
@@ -219,8 +239,8 @@ def test_no_table_and_no_log_of_the_server_holds_text(postgres, postgres_url):
         for (table,) in tables:
             for row in connection.execute(f"SELECT * FROM {schema}.{table}"):  # noqa: S608 -- a name of ours
                 held += " ".join(
-                    one.decode("latin-1") if isinstance(one, bytes) else str(one)
-                    for one in row
+                    value.decode("latin-1") if isinstance(value, bytes) else str(value)
+                    for value in row
                 )
     logged = postgres.logged()
 

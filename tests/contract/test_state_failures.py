@@ -5,22 +5,16 @@ from __future__ import annotations
 import logging
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import psycopg
-import pytest
 import sqlalchemy as sa
 
 from sdrag.state import open_state
 from sdrag.state.database import PostgresUrl, finding
 from sdrag.vocabulary import Passage
 
-from ..support.faces import (
-    Scenario,
-    langchain_retriever,
-    llamaindex_retriever,
-    of_documents,
-    of_nodes,
-)
+from ..support.faces import Scenario, ask, langchain_retriever, llamaindex_retriever
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 SCENARIO = Scenario(
@@ -28,7 +22,7 @@ SCENARIO = Scenario(
     [Passage("p", QUAY, {"source": "log.txt"}, document_id="log.txt")],
     {"constraints": ["Remove the names of witnesses"]},
 )
-FAILING = {
+FAILURES = {
     "the connection is lost": "PERFORM pg_terminate_backend(pg_backend_pid())",
     "a statement takes too long": "PERFORM pg_cancel_backend(pg_backend_pid())",
     "the disk is full": "RAISE EXCEPTION USING ERRCODE = 'disk_full'",
@@ -36,94 +30,71 @@ FAILING = {
 }
 
 
-def by_langchain(state):
-    wrapped = langchain_retriever(SCENARIO, state=state)
-    return lambda: of_documents(wrapped.invoke(SCENARIO.query))
-
-
-def by_llamaindex(state):
-    wrapped = llamaindex_retriever(SCENARIO, state=state)
-    return lambda: of_nodes(wrapped.retrieve(SCENARIO.query))
-
-
-every_framework = pytest.mark.parametrize("asking", [by_langchain, by_llamaindex])
-
-
 def is_redacted(seen):
     ((_, text, _),) = seen
     return "Karlsson" not in text and "unload crates at dawn" in text
 
 
-def located(url):
-    """Return how many texts a state has findings of."""
+def count_findings(url):
     with open_state(url).database.reading() as connection:
         return connection.scalar(sa.select(sa.func.count()).select_from(finding))
 
 
-def conninfo(at):
-    """Return the URL as libpq reads it."""
-    plain = at.url.set(drivername="postgresql")
-    return plain.render_as_string(hide_password=False)
-
-
-def told(url, *statements):
+def execute(url, *statements):
     """Have the server do something, as its owner."""
     at = PostgresUrl(url)
-    with psycopg.connect(conninfo(at), autocommit=True) as connection:
+    plain = at.url.set(drivername="postgresql")
+    conninfo = plain.render_as_string(hide_password=False)
+    with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute(f"SET search_path TO {at.schema}")
         for statement in statements:
             connection.execute(statement)
 
 
-@every_framework
-@pytest.mark.parametrize("failure", FAILING.values(), ids=FAILING.keys())
-def test_a_write_that_fails_withholds_and_leaves_nothing(
-    asking, failure, postgres_url, caplog
-):
+def test_a_write_that_fails_withholds_and_leaves_nothing(postgres_url, caplog):
     """The server itself fails, once the findings are being written."""
-    ask = asking(postgres_url)
-    told(
-        postgres_url,
-        f"CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS"
-        f" $$ BEGIN {failure}; RETURN NEW; END $$",
-        "CREATE TRIGGER failing BEFORE INSERT ON finding EXECUTE FUNCTION fail()",
-    )
+    wrapper = langchain_retriever(SCENARIO, state=postgres_url)
+    for failure in FAILURES.values():
+        execute(
+            postgres_url,
+            "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS"
+            f" $$ BEGIN {failure}; RETURN NEW; END $$",
+            "CREATE OR REPLACE TRIGGER failing BEFORE INSERT ON finding"
+            " EXECUTE FUNCTION fail()",
+        )
+        with caplog.at_level(logging.WARNING, "sdrag"):
+            assert ask(wrapper, SCENARIO) == ask(wrapper, SCENARIO) == []
+        assert count_findings(postgres_url) == 0
 
-    with caplog.at_level(logging.WARNING, "sdrag"):
-        assert ask() == ask() == []
     assert "failed-host" in caplog.text
     assert "Karlsson" not in caplog.text
-    assert located(postgres_url) == 0
-
-    told(postgres_url, "DROP TRIGGER failing ON finding")
-    assert is_redacted(ask())
-    assert located(postgres_url) > 0
+    execute(postgres_url, "DROP TRIGGER failing ON finding")
+    assert is_redacted(ask(wrapper, SCENARIO))
+    assert count_findings(postgres_url) > 0
 
 
-@every_framework
-def test_a_write_to_a_file_that_fails_withholds_and_leaves_nothing(asking, tmp_path):
+def test_a_write_to_a_file_that_fails_withholds_and_leaves_nothing(tmp_path):
     """As with a server."""
     path = tmp_path / "state.db"
-    ask = asking(path)
+    wrapper = llamaindex_retriever(SCENARIO, state=path)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute(
             "CREATE TRIGGER failing BEFORE INSERT ON finding"
             " BEGIN SELECT RAISE(ABORT, 'full'); END"
         )
 
-        assert ask() == ask() == []
-        assert located(path) == 0
+        assert ask(wrapper, SCENARIO) == ask(wrapper, SCENARIO) == []
+        assert count_findings(path) == 0
 
         connection.execute("DROP TRIGGER failing")
-    assert is_redacted(ask())
+    assert is_redacted(ask(wrapper, SCENARIO))
 
 
-@every_framework
-def test_a_server_without_a_connection_left_withholds(asking, postgres_url):
+def test_a_server_without_a_connection_left_withholds(postgres_url):
     """Until one is free again; none of those that are idle is in the way."""
     open_state(postgres_url)
     schema = PostgresUrl(postgres_url).schema
-    told(
+    execute(
         postgres_url,
         f"CREATE ROLE crowd_{schema} LOGIN CONNECTION LIMIT 1",
         f"GRANT USAGE ON SCHEMA {schema} TO crowd_{schema}",
@@ -131,22 +102,22 @@ def test_a_server_without_a_connection_left_withholds(asking, postgres_url):
         f" TO crowd_{schema}",
     )
     state = open_state(postgres_url.replace("tester@", f"crowd_{schema}@"))
-    ask = asking(state)
+    scenario = replace(SCENARIO, state=state)
+    wrapper = langchain_retriever(scenario)
 
     with state.database.reading():  # whoever else asks takes the only one
-        assert ask() == []
+        assert ask(wrapper, scenario) == []
 
-    assert is_redacted(ask())
+    assert is_redacted(ask(wrapper, scenario))
 
 
-@every_framework
-def test_a_restart_between_two_questions_is_not_noticed(asking, postgres, postgres_url):
+def test_a_restart_between_two_questions_is_not_noticed(postgres, postgres_url):
     """Connections that ended with the server are replaced."""
-    ask = asking(postgres_url)
-    before = ask()
+    wrapper = llamaindex_retriever(SCENARIO, state=postgres_url)
+    before = ask(wrapper, SCENARIO)
 
     postgres.stop()
     postgres.start()
 
     assert is_redacted(before)
-    assert ask() == before
+    assert ask(wrapper, SCENARIO) == before

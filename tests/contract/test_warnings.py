@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from langchain_core.documents import Document
-from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
@@ -31,73 +29,15 @@ from ..support.doubles import (
     verdicts,
 )
 from ..support.faces import (
+    BUILDERS,
     Scenario,
+    aask,
+    ask,
     documents,
-    langchain_compressor,
     langchain_retriever,
     llamaindex_postprocessor,
-    llamaindex_retriever,
     nodes,
 )
-
-Ask = Callable[[], Any]
-
-
-def langchain_invoke(scenario: Scenario) -> Ask:
-    wrapper = langchain_retriever(scenario)
-    return lambda: wrapper.invoke(scenario.query)
-
-
-def langchain_ainvoke(scenario: Scenario) -> Ask:
-    wrapper = langchain_retriever(scenario)
-    return lambda: asyncio.run(wrapper.ainvoke(scenario.query))
-
-
-def langchain_compress(scenario: Scenario) -> Ask:
-    wrapper = langchain_compressor(scenario)
-    return lambda: wrapper.compress_documents(documents(scenario), scenario.query)
-
-
-def langchain_acompress(scenario: Scenario) -> Ask:
-    wrapper = langchain_compressor(scenario)
-    return lambda: asyncio.run(
-        wrapper.acompress_documents(documents(scenario), scenario.query)
-    )
-
-
-def llamaindex_retrieve(scenario: Scenario) -> Ask:
-    wrapper = llamaindex_retriever(scenario)
-    return lambda: wrapper.retrieve(scenario.query)
-
-
-def llamaindex_aretrieve(scenario: Scenario) -> Ask:
-    wrapper = llamaindex_retriever(scenario)
-    return lambda: asyncio.run(wrapper.aretrieve(scenario.query))
-
-
-def llamaindex_postprocess(scenario: Scenario) -> Ask:
-    wrapper = llamaindex_postprocessor(scenario)
-    return lambda: wrapper.postprocess_nodes(nodes(scenario), query_str=scenario.query)
-
-
-def llamaindex_apostprocess(scenario: Scenario) -> Ask:
-    wrapper = llamaindex_postprocessor(scenario)
-    return lambda: asyncio.run(
-        wrapper.apostprocess_nodes(nodes(scenario), query_str=scenario.query)
-    )
-
-
-FACES = (
-    langchain_invoke,
-    langchain_ainvoke,
-    langchain_compress,
-    langchain_acompress,
-    llamaindex_retrieve,
-    llamaindex_aretrieve,
-    llamaindex_postprocess,
-    llamaindex_apostprocess,
-)
-every_face = pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 CREW = "The crew of the boat slept."
@@ -110,6 +50,8 @@ RANKED = {
     "constraints": ["Remove the names of witnesses", "Hide dates"],
     "disclosure": {"top_k": 1},
 }
+WITHHOLDING = {"constraints": [{**NAMES, "method": "withhold"}]}
+NOBODY = Scenario("nobody", TWO, {**POLICY, "access": {}})
 LATE = Limits(seconds=0.1)
 
 
@@ -136,48 +78,37 @@ def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     return messages
 
 
-CAUSES = [
-    ("failed-missingextra", Scenario("no MiniLM", TWO, RANKED), "sdrag[local]"),
-    ("model-failed", Scenario("failing", TWO, MEANT, reply=failing), "provider"),
-    ("no-verdict", Scenario("garbled", TWO, MEANT, reply=garbled), "stronger model"),
-    (
-        "model-timeout",
+CAUSES = {
+    "failed-missingextra": (Scenario("no MiniLM", TWO, RANKED), "sdrag[local]"),
+    "model-failed": (Scenario("failing", TWO, MEANT, reply=failing), "provider"),
+    "no-verdict": (Scenario("garbled", TWO, MEANT, reply=garbled), "stronger model"),
+    "model-timeout": (
         Scenario("hanging", TWO, MEANT, reply=hanging, limits=LATE),
         "timeout_seconds",
     ),
-    (
-        "no-principal",
-        Scenario("nobody", TWO, {**POLICY, "access": {}}),
-        "with acting_as(principal): ...",
-    ),
-    ("detector-failed", Scenario("broken detector", TWO, POLICY), "detector"),
-    (
-        "withheld-by-constraint",
-        Scenario("all", TWO[:1], {"constraints": [{**NAMES, "method": "withhold"}]}),
-        "by names",
-    ),
-    (
-        "below-floor",
+    "no-principal": (NOBODY, "with acting_as(principal): ..."),
+    "detector-failed": (Scenario("broken detector", TWO, POLICY), "detector"),
+    "withheld-by-constraint": (Scenario("all", TWO[:1], WITHHOLDING), "by names"),
+    "below-floor": (
         Scenario("off topic", TWO, {"relevance": {"min_score": 0.95}}),
         "relevance.min_score",
     ),
-]
+}
 
 
-@every_face
-@pytest.mark.parametrize(
-    ("code", "scenario", "mend"), CAUSES, ids=[code for code, _, _ in CAUSES]
-)
-def test_a_cause_is_warned_of_once(face, code, scenario, mend, warned, monkeypatch):
+@pytest.mark.parametrize("build", [langchain_retriever, llamaindex_postprocessor])
+@pytest.mark.parametrize("code", CAUSES)
+def test_a_cause_is_warned_of_once(build, code, warned, monkeypatch):
     """With what happened and what mends it, in no word of a passage."""
     if code == "failed-missingextra":
         monkeypatch.setattr(sdrag.embeddings, "embed_texts", missing)
     if code == "detector-failed":
         monkeypatch.setattr(LocalLocator, "locate", broken)
-    ask = face(scenario)
+    scenario, mend = CAUSES[code]
+    wrapper = build(scenario)
 
-    assert not ask()
-    assert not ask()
+    assert not ask(wrapper, scenario)
+    assert not ask(wrapper, scenario)
 
     (message,) = warned()
     assert code in message
@@ -187,98 +118,86 @@ def test_a_cause_is_warned_of_once(face, code, scenario, mend, warned, monkeypat
     assert "crew" not in message
 
 
-@every_face
 @pytest.mark.parametrize(
     "scenario",
     [
         Scenario("healthy", TWO, POLICY),
         Scenario("model", TWO, POLICY, reply=verdicts(names=["Anna Karlsson"])),
-        Scenario("one of two", TWO, {"constraints": [{**NAMES, "method": "withhold"}]}),
+        Scenario("one of two", TWO, WITHHOLDING),
         Scenario("nothing found", (), POLICY),
         Scenario("nothing asked", TWO, {}),
     ],
     ids=lambda scenario: scenario.name,
 )
-def test_what_is_meant_is_not_warned_of(face, scenario, warned):
+def test_what_is_meant_is_not_warned_of(scenario, warned):
     """Neither a redaction nor a passage withheld among others is a fault."""
-    face(scenario)()
+    ask(langchain_retriever(scenario), scenario)
 
     assert warned() == []
 
 
-@every_face
-def test_every_wrapper_warns_for_itself(face, warned):
-    """What one has said is news to the other."""
-    scenario = Scenario("nobody", TWO, {**POLICY, "access": {}})
-    for ask in (face(scenario), face(scenario)):
-        ask()
+@pytest.mark.parametrize("build", BUILDERS)
+def test_every_wrapper_warns_for_itself(build, warned):
+    """Sync or async; what one has warned of is news to the other."""
+    first, second = build(NOBODY), build(NOBODY)
+    ask(first, NOBODY)
+    asyncio.run(aask(first, NOBODY))
+    asyncio.run(aask(second, NOBODY))
 
     assert len(warned()) == 2
 
 
 def test_threads_warn_once_together(warned):
     """However many requests find the same cause at once."""
-    ask = llamaindex_postprocess(Scenario("nobody", TWO, {**POLICY, "access": {}}))
+    wrapper = llamaindex_postprocessor(NOBODY)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: ask(), range(32)))
+        list(pool.map(lambda _: ask(wrapper, NOBODY), range(32)))
 
     assert len(warned()) == 1
 
 
 def test_a_deep_copy_warns_for_itself(warned):
     """A wrapper can be copied, whatever it has warned of."""
-    scenario = Scenario("nobody", TWO, {**POLICY, "access": {}})
-    compressor = langchain_compressor(scenario)
-    for one in (compressor, copy.deepcopy(compressor)):
-        one.compress_documents(documents(scenario), scenario.query)
+    wrapper = langchain_retriever(NOBODY)
+    for copied in (wrapper, copy.deepcopy(wrapper)):
+        ask(copied, NOBODY)
 
     assert len(warned()) == 2
 
 
-def langchain_binder(policy: Any, *, is_async: bool) -> Callable[[Any], Any]:
-    binder = langchain_sdrag.ConstraintBinder(
+def langchain_binder(policy: Any) -> Any:
+    return langchain_sdrag.ConstraintBinder(
         policy=policy, state=None, embeddings=LangChainToyEmbeddings()
     )
 
-    def bind(metadata: list[dict[str, Any]], document: str | None = "log") -> None:
-        known = {"source": document} if document else {}
-        chunks = [
-            Document(page_content=QUAY, metadata={**known, **one}) for one in metadata
-        ]
-        if is_async:
-            asyncio.run(binder.atransform_documents(chunks))
-        else:
-            binder.transform_documents(chunks)
 
-    return bind
-
-
-def llamaindex_binder(policy: Any, *, is_async: bool) -> Callable[[Any], Any]:
-    binder = llamaindex_sdrag.ConstraintBinder(
+def llamaindex_binder(policy: Any) -> Any:
+    return llamaindex_sdrag.ConstraintBinder(
         policy=policy, state=None, embeddings=LlamaIndexToyEmbedding()
     )
 
-    def bind(metadata: list[dict[str, Any]], document: str | None = "log") -> None:
-        chunks = [TextNode(text=QUAY, metadata=one) for one in metadata]
-        for chunk in chunks if document else ():
-            source = RelatedNodeInfo(node_id=str(document))
-            chunk.relationships[NodeRelationship.SOURCE] = source
-        if is_async:
-            asyncio.run(binder.acall(chunks))
-        else:
-            binder(chunks)
 
-    return bind
+def bind(binder: Any, corpus: Scenario) -> None:
+    """Bind a corpus as the binder's framework does."""
+    if isinstance(binder, langchain_sdrag.ConstraintBinder):
+        binder.transform_documents(documents(corpus))
+    else:
+        binder([found.node for found in nodes(corpus)])
 
 
-every_binder = pytest.mark.parametrize(
-    ("binder", "is_async"),
-    [
-        (binder, is_async)
-        for binder in (langchain_binder, llamaindex_binder)
-        for is_async in (False, True)
-    ],
-)
+def abind(binder: Any, corpus: Scenario) -> None:
+    if isinstance(binder, langchain_sdrag.ConstraintBinder):
+        asyncio.run(binder.atransform_documents(documents(corpus)))
+    else:
+        asyncio.run(binder.acall([found.node for found in nodes(corpus)]))
+
+
+def corpus_of(*metadata: dict[str, Any], document: str | None = "log") -> Scenario:
+    chunks = [
+        Passage(f"p{n}", QUAY, item, document_id=document)
+        for n, item in enumerate(metadata)
+    ]
+    return Scenario("corpus", chunks)
 
 
 def limited(key: str, **more: Any) -> dict[str, Any]:
@@ -286,57 +205,36 @@ def limited(key: str, **more: Any) -> dict[str, Any]:
     return {"constraints": [entry]}
 
 
-@every_binder
-@pytest.mark.parametrize(
-    ("missing", "said"),
-    [("hold", "the constraint holds"), ("skip", "the constraint does not hold")],
-)
-def test_a_key_that_no_chunk_carries(binder, is_async, missing, said, warned):
+@pytest.mark.parametrize("make", [langchain_binder, llamaindex_binder])
+@pytest.mark.parametrize("bind", [bind, abind])
+def test_a_binder_warns_of_a_key_that_no_chunk_carries(make, bind, warned):
     """It is named with its constraint, and what becomes of it; once a binder."""
-    bind = binder(limited("departmnt", where_missing=missing), is_async=is_async)
-    bind([{"department": "x"}, {}])
-    bind([{"department": "y"}])
+    binder = make(limited("departmnt"))
+    bind(binder, corpus_of({"department": "x"}, {}))
+    bind(binder, corpus_of({"department": "y"}))
 
     (message,) = warned()
     assert "constraint doses" in message
     assert "'departmnt'" in message
-    assert said in message
+    assert "the constraint holds" in message
     assert "Anna" not in message
 
 
-@every_binder
-@pytest.mark.parametrize(
-    ("key", "metadata"),
-    [
-        ("department", [{"department": "y"}, {}]),
-        ("department", [{}, {"department": None}]),
-        ("department", []),
-    ],
-)
-def test_a_key_that_some_chunk_carries(binder, is_async, key, metadata, warned):
-    """Nothing is misspelt, and of no chunks nothing can be said."""
-    binder(limited(key), is_async=is_async)(metadata)
-
+def test_what_a_binder_says_of_keys_and_documents(warned):
+    """Nothing where a chunk carries the key; no word that may be somebody's name."""
+    for metadata in ([{"department": "y"}, {}], [{}, {"department": None}], []):
+        bind(langchain_binder(limited("department")), corpus_of(*metadata))
     assert warned() == []
 
+    skipping = langchain_binder(limited("ward", where_missing="skip"))
+    bind(skipping, corpus_of({}))
+    bind(langchain_binder(limited("patient Anna Karlsson")), corpus_of({}))
+    binder = langchain_binder(POLICY)
+    bind(binder, corpus_of({}, {}, document=None))
+    bind(binder, corpus_of({}, document=None))
 
-@every_binder
-def test_a_key_that_is_no_identifier_is_not_named(binder, is_async, warned):
-    """It may be anything; the constraint's id has to do."""
-    binder(limited("patient Anna Karlsson"), is_async=is_async)([{}])
-
-    (message,) = warned()
-    assert "constraint doses" in message
-    assert "Anna" not in message
-
-
-@every_binder
-def test_chunks_that_name_no_document(binder, is_async, warned):
-    """What one of them says of a name is not known in the next: told once a binder."""
-    bind = binder(POLICY, is_async=is_async)
-    bind([{}, {}], document=None)
-    bind([{}], document=None)
-
-    (message,) = warned()
-    assert "2 of 2 chunks name no document" in message
-    assert "Anna" not in message
+    skipped, unnamed, undocumented = warned()
+    assert "the constraint does not hold" in skipped
+    assert "constraint doses" in unnamed
+    assert "2 of 2 chunks name no document" in undocumented
+    assert "Anna" not in f"{skipped} {unnamed} {undocumented}"

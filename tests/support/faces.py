@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever as LangChainRetriever
 from langchain_core.runnables import RunnableLambda
@@ -142,52 +143,82 @@ def of_passages(released: Sequence[Passage]) -> Seen:
     return [(p.id, p.text, dict(p.metadata)) for p in released]
 
 
-def langchain_retriever(
-    scenario: Scenario, **options: Any
-) -> langchain_sdrag.SelectiveDisclosureRetriever:
+def langchain_retriever(scenario: Scenario, **options: Any) -> Any:
     return build(
         langchain_sdrag.SelectiveDisclosureRetriever,
         base_retriever=Documents(scenario=scenario),
-        policy=scenario.policy,
-        llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
-        limits=scenario.limits,
-        **{"state": scenario.state, **options},
+        **_arguments(scenario, LangChainModel, options),
     )
 
 
-def langchain_compressor(
-    scenario: Scenario,
-) -> langchain_sdrag.SelectiveDisclosureCompressor:
-    return langchain_sdrag.SelectiveDisclosureCompressor(
-        policy=scenario.policy,
-        llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
-        state=scenario.state,
-        options=Options(limits=scenario.limits),
+def langchain_compressor(scenario: Scenario, **options: Any) -> Any:
+    return build(
+        langchain_sdrag.SelectiveDisclosureCompressor,
+        **_arguments(scenario, LangChainModel, options),
     )
 
 
-def llamaindex_retriever(
-    scenario: Scenario, **options: Any
-) -> llamaindex_sdrag.SelectiveDisclosureRetriever:
+def llamaindex_retriever(scenario: Scenario, **options: Any) -> Any:
     return build(
         llamaindex_sdrag.SelectiveDisclosureRetriever,
         base_retriever=Nodes(scenario),
-        policy=scenario.policy,
-        llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
-        limits=scenario.limits,
-        **{"state": scenario.state, **options},
+        **_arguments(scenario, LlamaIndexModel, options),
     )
 
 
-def llamaindex_postprocessor(
-    scenario: Scenario,
-) -> llamaindex_sdrag.SelectiveDisclosurePostprocessor:
-    return llamaindex_sdrag.SelectiveDisclosurePostprocessor(
-        policy=scenario.policy,
-        llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
-        state=scenario.state,
-        options=Options(limits=scenario.limits),
+def llamaindex_postprocessor(scenario: Scenario, **options: Any) -> Any:
+    return build(
+        llamaindex_sdrag.SelectiveDisclosurePostprocessor,
+        **_arguments(scenario, LlamaIndexModel, options),
     )
+
+
+BUILDERS = (
+    langchain_retriever,
+    langchain_compressor,
+    llamaindex_retriever,
+    llamaindex_postprocessor,
+)
+"""Make a wrapper for a scenario; what it takes beside goes by name."""
+
+
+def _arguments(scenario: Scenario, model: Any, options: Any) -> dict[str, Any]:
+    return {
+        "policy": scenario.policy,
+        "llm": model(reply=scenario.reply) if scenario.reply else None,
+        "limits": scenario.limits,
+        "state": scenario.state,
+        **options,
+    }
+
+
+def ask(wrapper: Any, scenario: Scenario) -> Seen:
+    """Ask a wrapper as its framework does."""
+    question = scenario.query
+    match wrapper:
+        case langchain_sdrag.SelectiveDisclosureRetriever():
+            return of_documents(wrapper.invoke(question))
+        case langchain_sdrag.SelectiveDisclosureCompressor():
+            found = documents(scenario)
+            return of_documents(wrapper.compress_documents(found, question))
+        case llamaindex_sdrag.SelectiveDisclosureRetriever():
+            return of_nodes(wrapper.retrieve(question))
+    return of_nodes(wrapper.postprocess_nodes(nodes(scenario), query_str=question))
+
+
+async def aask(wrapper: Any, scenario: Scenario) -> Seen:
+    """Ask a wrapper by its async method."""
+    question = scenario.query
+    match wrapper:
+        case langchain_sdrag.SelectiveDisclosureRetriever():
+            return of_documents(await wrapper.ainvoke(question))
+        case langchain_sdrag.SelectiveDisclosureCompressor():
+            found = documents(scenario)
+            return of_documents(await wrapper.acompress_documents(found, question))
+        case llamaindex_sdrag.SelectiveDisclosureRetriever():
+            return of_nodes(await wrapper.aretrieve(question))
+    found = nodes(scenario)
+    return of_nodes(await wrapper.apostprocess_nodes(found, query_str=question))
 
 
 def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
@@ -229,12 +260,11 @@ def core_disclose(scenario: Scenario) -> Seen:
 
 
 def langchain_invoke(scenario: Scenario) -> Seen:
-    return of_documents(langchain_retriever(scenario).invoke(scenario.query))
+    return ask(langchain_retriever(scenario), scenario)
 
 
 def langchain_ainvoke(scenario: Scenario) -> Seen:
-    retriever = langchain_retriever(scenario)
-    return of_documents(asyncio.run(retriever.ainvoke(scenario.query)))
+    return asyncio.run(aask(langchain_retriever(scenario), scenario))
 
 
 def langchain_batch(scenario: Scenario) -> Seen:
@@ -270,16 +300,11 @@ def langchain_chain(scenario: Scenario) -> Seen:
 
 
 def langchain_compress(scenario: Scenario) -> Seen:
-    compressor = langchain_compressor(scenario)
-    released = compressor.compress_documents(documents(scenario), scenario.query)
-    return of_documents(released)
+    return ask(langchain_compressor(scenario), scenario)
 
 
 def langchain_acompress(scenario: Scenario) -> Seen:
-    compressor = langchain_compressor(scenario)
-    return of_documents(
-        asyncio.run(compressor.acompress_documents(documents(scenario), scenario.query))
-    )
+    return asyncio.run(aask(langchain_compressor(scenario), scenario))
 
 
 def langchain_pipe(scenario: Scenario) -> Seen:
@@ -293,25 +318,19 @@ def langchain_apipe(scenario: Scenario) -> Seen:
 
 
 def llamaindex_retrieve(scenario: Scenario) -> Seen:
-    return of_nodes(llamaindex_retriever(scenario).retrieve(scenario.query))
+    return ask(llamaindex_retriever(scenario), scenario)
 
 
 def llamaindex_aretrieve(scenario: Scenario) -> Seen:
-    retriever = llamaindex_retriever(scenario)
-    return of_nodes(asyncio.run(retriever.aretrieve(scenario.query)))
+    return asyncio.run(aask(llamaindex_retriever(scenario), scenario))
 
 
 def llamaindex_postprocess(scenario: Scenario) -> Seen:
-    hook = llamaindex_postprocessor(scenario)
-    released = hook.postprocess_nodes(nodes(scenario), query_str=scenario.query)
-    return of_nodes(released)
+    return ask(llamaindex_postprocessor(scenario), scenario)
 
 
 def llamaindex_apostprocess(scenario: Scenario) -> Seen:
-    hook = llamaindex_postprocessor(scenario)
-    return of_nodes(
-        asyncio.run(hook.apostprocess_nodes(nodes(scenario), query_str=scenario.query))
-    )
+    return asyncio.run(aask(llamaindex_postprocessor(scenario), scenario))
 
 
 RETRIEVERS: tuple[Face, ...] = (
@@ -337,3 +356,15 @@ HOOKS: tuple[Face, ...] = (
     llamaindex_apostprocess,
 )
 FACES = RETRIEVERS + HOOKS
+WRAPPERS: tuple[Face, ...] = (
+    langchain_invoke,
+    langchain_compress,
+    llamaindex_retrieve,
+    llamaindex_postprocess,
+)
+"""A face of every wrapper."""
+
+
+def through(*faces: Face) -> Any:
+    """Run a test through some faces."""
+    return pytest.mark.parametrize("face", faces, ids=lambda face: face.__name__)

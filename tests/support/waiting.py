@@ -20,7 +20,7 @@ _over = [threading.Event()]
 
 def hang() -> None:
     """Wait until the test is over, or for longer than a limit of a test."""
-    _over[0].wait(2)
+    _over[0].wait(0.6)
 
 
 def let_go() -> None:
