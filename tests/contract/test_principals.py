@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
@@ -56,34 +55,6 @@ async_face = pytest.mark.parametrize("face", [alangchain, allamaindex])
 
 def shows(found: Any) -> bool:
     return NAME in str(found)
-
-
-@sync_face
-def test_generators_that_are_read_in_turns(face):
-    ask = face()
-
-    def answers() -> Iterator[Any]:
-        while True:
-            yield ask("q")
-
-    streams = {who.id: stream_as(who, answers) for who in (JUDGE, CLERK)}
-
-    assert [shows(next(streams[who.id])) for who in WHO] == SEES
-    assert not shows(ask("q"))
-
-
-@async_face
-async def test_async_generators_that_are_read_in_turns(face):
-    ask = face()
-
-    async def answers() -> AsyncIterator[Any]:
-        while True:
-            yield await ask("q")
-
-    streams = {who.id: stream_as(who, answers) for who in (JUDGE, CLERK)}
-
-    assert [shows(await anext(streams[who.id])) for who in WHO] == SEES
-    assert not shows(await ask("q"))
 
 
 @async_face

@@ -109,15 +109,3 @@ def test_a_server_without_a_connection_left_withholds(postgres_url):
         assert ask(wrapper, scenario) == []
 
     assert is_redacted(ask(wrapper, scenario))
-
-
-def test_a_restart_between_two_questions_is_not_noticed(postgres, postgres_url):
-    """Connections that ended with the server are replaced."""
-    wrapper = llamaindex_retriever(SCENARIO, state=postgres_url)
-    before = ask(wrapper, SCENARIO)
-
-    postgres.stop()
-    postgres.start()
-
-    assert is_redacted(before)
-    assert ask(wrapper, SCENARIO) == before

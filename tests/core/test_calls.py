@@ -14,10 +14,23 @@ import pytest
 from sdrag.effects import runner as engine_runner
 from sdrag.effects.prompts import Message, Prompt, sensitive
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports, readable
-from sdrag.effects.steps import Embed, Failure, Reply, arun, complete, run
-from sdrag.errors import ModelError, ModelTimeoutError, UsageError
+from sdrag.effects.steps import (
+    Authorize,
+    Complete,
+    Embed,
+    Failure,
+    Reply,
+    Score,
+    Search,
+    arun,
+    complete,
+    run,
+)
+from sdrag.errors import HostError, ModelError, ModelTimeoutError, UsageError
+from sdrag.vocabulary import Passage, Principal
 
 from ..support.scripted import canary
+from ..support.tables import each_row
 
 SECRET = canary("secret")
 PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))
@@ -128,6 +141,64 @@ def test_an_error_of_a_provider_is_replaced(error):
     assert fine.value.text == "fine"
 
 
+STEPS = [
+    (Complete((PROMPT,)), "language model", ModelError),
+    (Embed((SECRET,)), "embedding model", HostError),
+    (Search((SECRET,)), "retriever", HostError),
+    (Score(((SECRET, SECRET),), "entailment"), "judge of entailment", HostError),
+    (Authorize((Passage("p", SECRET),), Principal("u")), "authorizer", HostError),
+]
+
+
+@each_row("effect, step, kind", STEPS)
+def test_an_error_names_the_step_and_the_type_of_its_cause(effect, step, kind):
+    """Sync and async, for whatever the application passes; its message may quote."""
+    for error, what in (
+        (ValueError(SECRET), "failed with ValueError."),
+        (KeyError(SECRET), "failed with KeyError."),
+        (TimeoutError(SECRET), "took longer than its own limit."),
+    ):
+
+        def call(_, error=error):
+            raise error
+
+        async def acall(_, error=error):
+            raise error
+
+        ports = Ports(*[Port(call, acall)] * 5)
+        performing = PortRunner(ports, Limits(attempts=1))
+        (outcome,) = performing.perform(effect)
+        (again,) = asyncio.run(performing.aperform(effect))
+
+        assert str(outcome.error) == str(again.error) == f"The {step} {what}"
+        assert isinstance(outcome.error, kind)
+        assert outcome.error.__context__ is None
+
+
+def test_a_call_that_is_not_answered_names_the_step():
+    """The limit is ours, and the step is the application's."""
+    released = threading.Event()
+    hanging = Port(lambda _: released.wait(60))
+    performing = PortRunner(Ports(score=hanging), Limits(seconds=0.05, attempts=1))
+
+    (outcome,) = performing.perform(Score((("a", "b"),)))
+    released.set()
+
+    assert str(outcome.error) == "The judge of relevance: No answer within 0.05 s."
+
+
+def test_an_error_of_ours_is_handed_on_as_it_is():
+    """A wrapper in a wrapper has said already what failed."""
+    ours = HostError("The retriever failed with ValueError.")
+
+    def search(_):
+        raise ours
+
+    (outcome,) = PortRunner(Ports(search=Port(search))).perform(Search(("q",)))
+
+    assert str(outcome.error) == str(ours)
+
+
 @pytest.mark.parametrize(
     ("errors", "calls", "answered"),
     [
@@ -235,7 +306,7 @@ def test_every_call_has_a_limit():
     assert readable(["a" * 10**6], Limits(text_characters=None, local_characters=None))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "vectors",
     [[], [[1.0]], [[1.0], [1.0, 2.0]], [1.0, 2.0], None, "no", [[float("nan")], [1.0]]],
 )
@@ -249,8 +320,8 @@ def test_vectors_that_are_none_are_failures(vectors):
     assert len(outcomes) == 2
 
 
-@pytest.mark.parametrize(
-    ("lengths", "read"),
+@each_row(
+    "lengths, read",
     [
         ([], []),
         ([8, 1, 5, 2], [False, True, True, True]),

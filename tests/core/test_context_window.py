@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.framework import Model
@@ -13,6 +11,7 @@ from sdrag.vocabulary import Passage
 
 from ..support.doubles import verdicts
 from ..support.scripted import Scripted
+from ..support.tables import each_row
 
 POLICY = {
     "constraints": [{"id": "c1", "text": "Remove call signs"}],
@@ -35,17 +34,13 @@ def asked(window):
     return [prompt for prompt in prompts if prompt.name == "disclosure.extract"]
 
 
-@pytest.mark.parametrize(
-    ("window", "prompts"), [(None, 1), (100_000, 1), (2000, 1), (1000, 2), (500, 4)]
-)
+@each_row("window, prompts", [(None, 1), (100_000, 1), (2000, 1), (1000, 2), (500, 4)])
 def test_half_of_a_window_is_for_the_text(window, prompts):
     """The policy's budget where that is less, or where nobody knows the window."""
     assert len(asked(window)) == prompts
 
 
-@pytest.mark.parametrize(
-    ("tokens", "budget"), [(1, 64), (64, 64), (500, 500), (1000, 1000), (5000, 1000)]
-)
+@each_row("tokens, budget", [(1, 64), (64, 64), (500, 500), (1000, 1000), (5000, 1000)])
 def test_a_fitted_policy_says_the_same(tokens, budget):
     """Only its budget is less, never below what a policy may say; its hash stays."""
     policy = Policy.read(POLICY)

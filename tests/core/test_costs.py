@@ -21,6 +21,7 @@ from sdrag.vocabulary import Passage
 
 from ..support.doubles import verdicts
 from ..support.scripted import canary
+from ..support.tables import each_row
 
 PROMPT = Prompt(
     "p", (Message("system", constant("four")), Message("user", sensitive("five!")))
@@ -72,8 +73,8 @@ def test_a_reply_with_its_cost_is_as_confidential_as_one_without():
         pickle.dumps(reply)
 
 
-@pytest.mark.parametrize(
-    ("reply", "tokens"),
+@each_row(
+    "reply, tokens",
     [
         ("seven!!", (3, 2)),
         ("", (3, 0)),
@@ -100,8 +101,8 @@ def test_what_the_provider_reports_stands_and_the_rest_is_estimate_tokens(
         assert isinstance(outcome, Failure)
 
 
-@pytest.mark.parametrize(
-    ("errors", "calls", "tokens"),
+@each_row(
+    "errors, calls, tokens",
     [
         ([], 1, (3, 1)),
         ([ValueError()], 2, (6, 1)),

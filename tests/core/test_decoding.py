@@ -19,6 +19,8 @@ from tests.support.spellings import (
     Spelling,
 )
 
+from ..support.tables import each_row
+
 NAME = "Delia Meyers"
 ADDRESS = "d.meyers@corp.com"
 SPELT = [
@@ -35,7 +37,7 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", fold_text(text))
 
 
-@pytest.mark.parametrize(("value", "spell"), SPELT, ids=IDS)
+@each_row("value, spell", SPELT)
 def test_some_reading_says_the_value_and_where_it_stands(
     value: str, spell: Spelling
 ) -> None:
@@ -54,8 +56,8 @@ def test_some_reading_says_the_value_and_where_it_stands(
     assert "again" not in span.of(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@each_row(
+    "text, said",
     [
         ("AT&amp;T", "AT&T"),
         ("QUItMTItQ0Q=", "AB-12-CD"),
@@ -72,7 +74,7 @@ def test_what_an_encoding_says(text: str, said: str) -> None:
     assert decode(text).text == said
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "An ordinary sentence, with 3 numbers: 12, 45 and 2019-04-12.",

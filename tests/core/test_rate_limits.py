@@ -15,6 +15,7 @@ from sdrag.effects.steps import Failure, Reply, Search, arun, complete, run
 from sdrag.errors import ModelError
 
 from ..support.scripted import canary
+from ..support.tables import each_row
 
 SECRET = canary("secret")
 PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))
@@ -52,8 +53,8 @@ def caused(cause):
     return error
 
 
-@pytest.mark.parametrize(
-    ("error", "seconds"),
+@each_row(
+    "error, seconds",
     [
         (RateLimitError(), 0),
         (QuotaError(), 0),
@@ -82,7 +83,6 @@ def caused(cause):
         (TimeoutError(), None),
         (Raising(), None),
     ],
-    ids=str,
 )
 def test_refusals_are_told_from_faults(error, seconds):
     """By a class's name or by a status, on the error or on its cause."""

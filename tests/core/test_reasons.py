@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 from sdrag import errors
 from sdrag.errors import SdragError
 from sdrag.guardrails import citations, monitoring
 from sdrag.guardrails.injection import patterns
 from sdrag.highlight.verification import RefusalReason
 from sdrag.privacy.reasons import GROUPS, REASONS, explain
+
+from ..support.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("disclosure", "guardrails", "highlight", "linkage")
@@ -55,7 +55,7 @@ def test_every_code_in_the_source_is_explained() -> None:
     assert codes - REASONS.keys() - NO_CODES - {""} == set()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "codes",
     [
         set(get_args(RefusalReason)),

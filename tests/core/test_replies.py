@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.replies import read_json
+
+from ..support.tables import each_row
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -22,24 +23,21 @@ def test_json_is_read_as_it_is(value, indent):
     assert read_json(f"So: {json.dumps(value, indent=indent)}.") == [value]
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
+@each_row(
+"text, values", [
         ('```json\n{"a": 1}\n```', [{"a": 1}]),
         ('{"a": [1]} or rather {"a": []}', [{"a": [1]}, {"a": []}]),
         ('{"a": "https://example.org/*"}', [{"a": "https://example.org/*"}]),
         ("So: ['a', \"b\"].", [["a", "b"]]),
         ("{a: 1, 'b': true, c: null,}", [{"a": 1, "b": True, "c": None}]),
         ("{'a': 1, 'a': 1}", [{"a": 1}]),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_common_slips_are_read(text, values):
     assert read_json(text) == values
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+@each_row(
+"text", [
         "", "no", "{", "[" * 100_000, '{"a":' * 50_000, "[“a”]", "{'a': True}",
         '["a", ', '["a', '["a" "b"]', "['a', b]", "['a', ...]", "['a', , 'b']", "[,]",
         "[01]", '[not "a"]', '["say "a" or b"]', "['O'Brien']", '{ok} {"a": 1}',
@@ -47,8 +45,7 @@ def test_common_slips_are_read(text, values):
         "[/* 'a' */]", "['a', // 'b'\n]", "['a', # b\n]", "[['a'], ['b",
         '{"a": 1} No: {\'a\': [', "{'a': '[1]', 'b': \"{'c': []}",
         "['" + "a" * 20_000 + "']",
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_what_breaks_off_or_makes_no_sense_is_unreadable(text):
     """A comment may hold what is missing; of two values of a key neither is meant."""
     assert read_json(text) == []

@@ -14,6 +14,8 @@ from sdrag.text.sentences import sentences, words
 from sdrag.text.spans import SpanUnion, covered, locate, merge, splice, widen, widened
 from sdrag.vocabulary import Span
 
+from ..support.tables import each_row
+
 TEXTS = st.text(st.sampled_from("ab AB.\u200b\u0301ß山_-\n"), min_size=1, max_size=50)
 
 
@@ -106,8 +108,8 @@ def test_widen_grows_to_whole_words_and_no_further(case):
         assert widen(text, whole) == whole
 
 
-@pytest.mark.parametrize(
-    ("text", "quotation", "found"),
+@each_row(
+    "text, quotation, found",
     [
         ("Ruth Calder met Calder.", "calder", ["Calder", "Calder"]),
         ("Ruth Calder was seen", "Ruth Caldor", ["Ruth Calder"]),
@@ -130,8 +132,8 @@ def test_a_span_is_never_empty(start, end):
         Span(start, end)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
+    "text, expected",
     [
         ("Dr. Osei came. He left.", ["Dr. Osei came.", "He left."]),
         ("It cost 3.5 pounds. Yes!", ["It cost 3.5 pounds.", "Yes!"]),
@@ -159,8 +161,8 @@ def test_sentences_hold_everything_but_space(text):
     assert all(span.of(text) for span in words(text))
 
 
-@pytest.mark.parametrize(
-    ("hostile", "found"),
+@each_row(
+    "hostile, found",
     [("." * 300_000 + "x", 1), ("\n" + " " * 300_000, 0), (".'" * 99_999, 1)],
 )
 def test_hostile_texts_are_read_once(hostile, found):

@@ -25,6 +25,8 @@ from sdrag.state.register import Register, make_forms, make_word
 from sdrag.text.folding import fold
 from sdrag.vocabulary import Constraint, Passage, Span
 
+from ..support.tables import each_row
+
 KEYS = Keys(b"k" * 32)
 RULES = [bytes([n]) * 8 for n in range(4)]
 PARTS = st.lists(st.text(max_size=4), max_size=4)
@@ -75,8 +77,8 @@ WORDS = st.sampled_from(["Ann", "Lee", "O.F.", "山田", "Müller", "555-0142", 
 
 
 class TestRegister:
-    @pytest.mark.parametrize(
-        ("form", "text", "places"),
+    @each_row(
+        "form, text, places",
         [
             ("Ann Lee", "ANN-LEE, ann_lee, AnnLee, Ann  Lee", 4),
             ("Ann Lee", "An nlee", 1),
@@ -459,7 +461,7 @@ class TestFilesOfOthers:
                     assert (tmp_path / name).read_bytes() == data
             assert {file.name for file in tmp_path.iterdir()} == before.keys()
 
-    @pytest.mark.parametrize("data", NO_DATABASES.values(), ids=NO_DATABASES.keys())
+    @each_row("data", NO_DATABASES.values())
     def test_what_is_no_database_is_left_alone(self, data, tmp_path):
         path = tmp_path / "notes"
         path.write_bytes(data)
@@ -484,7 +486,7 @@ RULE = Constraint("names", "Hide names")
 SECRET = "Anna Karlsson"
 
 
-@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+@each_row("name", ["a\0b", "\ud800"])
 def test_an_id_that_no_database_holds_is_refused(state, name):
     """It is not quoted, and a look-up of one finds nothing."""
     passage = Passage(name, "Text.")

@@ -152,6 +152,7 @@ def test_what_happens(place, work, expected, request, tmp_path):
         where = request.getfixturevalue("postgres_url")
     open_state(where)
     asking = open_state(where)  # by a service that is running meanwhile
+    server_stopped = work in (stop_the_server, restart_the_server)
     work(where, server)
 
     def ask(state):
@@ -160,7 +161,7 @@ def test_what_happens(place, work, expected, request, tmp_path):
         return [passage.text for s in asked for passage in run(s, RUNNER).passages]
 
     try:
-        released = ask(asking if work is stop_the_server else open_state(where))
+        released = ask(asking if server_stopped else open_state(where))
         outcome = ANSWERED if len(released) == len(CHUNKS) else WITHHELD
     except SdragError:
         released, outcome = [], REFUSED

@@ -8,13 +8,14 @@ import math
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.policy import Policy, applies, metadata_of_any
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Constraint, WhereMissing
+
+from ..support.tables import each_row
 
 MISSING = object()
 WORDS = ("cardiology", "Heart Surgery")
@@ -150,8 +151,8 @@ def test_a_joined_or_serialised_value_cannot_be_compared():
     assert not [v for v in COMPARED if outcomes(SECRET, v) != CLEARED]
 
 
-@pytest.mark.parametrize(
-    ("metadata", "holds"),
+@each_row(
+    "metadata, holds",
     [
         ({"ward": "a", "year": 1}, True),
         ({"ward": "a"}, True),

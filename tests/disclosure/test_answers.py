@@ -6,14 +6,16 @@ import pytest
 
 from sdrag.disclosure.model.replies import read_answers
 
+from ..support.tables import each_row
+
 ASKED = {"q1": ("names", "dates"), "q2": ("names",), "q3": ("lists",)}
 RIGHT = (
     '{"answers": [{"question": "q1", "no": ["names"]}, {"question": "q2", "no": []}]}'
 )
 
 
-@pytest.mark.parametrize(
-    ("reply", "freed"),
+@each_row(
+    "reply, freed",
     [
         (RIGHT, {"q1": {"names"}, "q2": set()}),
         (

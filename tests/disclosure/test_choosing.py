@@ -28,9 +28,9 @@ PASSAGES = (
 JUDGE = Principal("j", roles=frozenset({"judge"}))
 
 
-@pytest.fixture(params=["memory", "file"])
-def state(request, tmp_path):
-    return open_state(None if request.param == "memory" else tmp_path / "state.db")
+@pytest.fixture
+def state(tmp_path):
+    return open_state(tmp_path / "state.db")
 
 
 def nothing_found(prompt):
@@ -96,17 +96,6 @@ def test_what_binds_nobody_who_asks_is_looked_for_all_the_same(state):
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_what_was_chosen_for_one_principal_is_not_for_another(order, state):
-    """In whatever order they ask."""
-    built = Engine(POLICY, state=state)
-
-    for who in (JUDGE, None, JUDGE)[::order]:
-        texts, _, _ = asked(built, who=who, complete=None)
-        assert ("3 May 2020" in texts[0]) == (who is JUDGE)
-        assert "arlsson" not in str(texts)
-
-
-@pytest.mark.parametrize("order", [1, -1])
 def test_a_name_is_known_in_all_of_its_document(order, state):
     """Once any chunk that tells it was read, before or after the others."""
     built = Engine(POLICY, state=state)
@@ -130,25 +119,6 @@ def test_binding_knows_a_document_whole(state):
     assert told[-1] == (3, 3)
     assert "karlsson" not in texts[0]
     assert embedded == []
-
-
-def test_chunks_that_come_in_batches_complete_their_document(state):
-    """What a later batch tells of a name goes from the chunks of an earlier one too."""
-    built = Engine(POLICY, state=state)
-    for passage in PASSAGES[1::-1]:
-        run(bind([passage], built), Scripted())
-
-    texts, _, _ = asked(built, PASSAGES[1:2], complete=None)
-
-    assert "karlsson" not in texts[0]
-
-
-def test_an_interrupted_run_goes_on_where_it_stopped(state):
-    """What was bound before is known; only the rest is read."""
-    built = Engine(POLICY, state=state)
-    run(bind(PASSAGES[:2], built), Scripted())
-
-    assert run(bind(PASSAGES, built), Scripted()).read == 1
 
 
 def test_what_could_not_be_judged_at_binding_is_judged_when_it_is_retrieved(state):

@@ -17,6 +17,8 @@ from sdrag.effects.steps import run
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Constraint
 
+from ..support.tables import each_row
+
 UNDERSTOOD_AS = {
     "all there is": [
         "Nothing may be disclosed",
@@ -228,7 +230,7 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNDERSTOOD_AS)
+@each_row("name", UNDERSTOOD_AS)
 def test_a_constraint_is_understood_as_what_it_says(name) -> None:
     """What is not understood has a reason, and needs a model."""
     wrong = [text for text in UNDERSTOOD_AS[name] if not IS[name](_parsed(text))]
@@ -341,8 +343,8 @@ def test_an_exception_of_types_is_enforced() -> None:
         assert kept not in parsed.types | parsed.everywhere
 
 
-@pytest.mark.parametrize(
-    ("text", "places"),
+@each_row(
+    "text, places",
     [
         ("Remove e-mail addresses", False),
         ("Remove telephone numbers and E-Mail addresses", False),
@@ -405,7 +407,7 @@ def test_what_cannot_be_seen_changes_nothing(text, place, invisible) -> None:
 
 
 @pytest.mark.parametrize("hyphen", "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
-@pytest.mark.parametrize("text", ["Hide e-mails", "Hide the earn-out", "Mask MAC-IDs"])
+@each_row("text", ["Hide e-mails", "Hide the earn-out", "Mask MAC-IDs"])
 def test_every_hyphen_is_one(text, hyphen) -> None:
     """Word processors write what looks like a hyphen."""
     plain, other = _parsed(text), _parsed(text.replace("-", hyphen))
@@ -417,7 +419,7 @@ def test_every_hyphen_is_one(text, hyphen) -> None:
     )
 
 
-@pytest.mark.parametrize("text", COMMON)
+@each_row("text", COMMON)
 def test_case_and_compatibility_forms_change_no_status(text) -> None:
     """Written wide, or folded already, it is the same constraint."""
     wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
@@ -460,7 +462,7 @@ SUBJECTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "topics", "everywhere"), SUBJECTS)
+@each_row("text, topics, everywhere", SUBJECTS)
 def test_a_subject_is_what_the_longest_phrase_says(text, topics, everywhere) -> None:
     """Its types count beside its cues, but for those of a form of their own."""
     parsed = _parsed(text)
@@ -501,7 +503,7 @@ BIRTH_DATES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "goes"), BIRTH_DATES)
+@each_row("text, goes", BIRTH_DATES)
 def test_a_birth_date_is_beside_a_word_of_birth_or_full(text, goes) -> None:
     """Other dates stay: a letter has a date, and so has a version."""
     (found,) = run(LocalDetector().detect([text]), PortRunner(Ports()))
@@ -536,8 +538,8 @@ def test_a_sentence_that_carries_on_goes_with_it() -> None:
     assert gone == ["The biopsy was on Monday.", "It has spread."]
 
 
-@pytest.mark.parametrize(
-    ("text", "goes"),
+@each_row(
+    "text, goes",
     [
         ("The ballot is on Monday.", True),
         ("The union met.", False),

@@ -19,11 +19,13 @@ from sdrag.state import open_state
 from sdrag.vocabulary import Finding, Passage, Span
 
 from ..support.scripted import Scripted, answer_control, canary, toy_vectors
+from ..support.tables import each_row
 from ..support.waiting import hang
 
 SECRET, PUBLIC = canary("secret"), canary("public")
 PASSAGE = Passage("p", f"{PUBLIC} saw {SECRET} there.", {"title": SECRET}, 0.7)
 RULE = "Conceal what the witness saw"
+ONLY = "Only the verdict may be disclosed"
 POLICY = {
     "constraints": [RULE],
     "metadata": {"allow": ["title"]},
@@ -78,13 +80,12 @@ def said(*spans):
     return json.dumps({"verdicts": [{"constraint": "c1", "spans": list(spans)}]})
 
 
-def asked(
-    model, locator, face, passages=(PASSAGE,), *, state=None, seconds=60, rule=RULE
-):
-    state = state or open_state()
+def asked(model, locator, passages=(PASSAGE,), *, drive=run, state=None, **given):
+    """Release passages; `seconds` bounds the model, `rule` is the constraint."""
+    rule, seconds = given.get("rule", RULE), given.get("seconds", 60)
     setup = DisclosureSetup(
         Policy.read({**POLICY, "constraints": [rule]}),
-        state,
+        state or open_state(),
         locator,
         has_model=model is not None,
     )
@@ -93,8 +94,11 @@ def asked(
         embed=Port(lambda effect: toy_vectors(effect.items)),
     )
     steps = disclose(list(passages), "what?", None, setup)
-    runner = PortRunner(ports, Limits(seconds=seconds))
-    return run(steps, runner) if face == "sync" else asyncio.run(arun(steps, runner))
+    return drive(steps, PortRunner(ports, Limits(seconds=seconds)))
+
+
+def drive_async(steps, runner):
+    return asyncio.run(arun(steps, runner))
 
 
 def _answer(model, prompt):
@@ -111,22 +115,17 @@ def hanging(_):
     hang()
 
 
-@pytest.fixture(params=["sync", "async"])
-def face(request):
-    return request.param
-
-
-@pytest.mark.parametrize(
-    ("model", "locator"),
+@each_row(
+    "model, locator",
     [
-        pytest.param(None, Broken(), id="broken locator"),
-        pytest.param(None, Forgetful(), id="locator that loses a text"),
-        pytest.param(lambda _: said(), Broken(), id="broken locator beside a model"),
+        (None, Broken()),
+        (None, Forgetful()),
+        (lambda _: said(), Broken()),
     ],
 )
-def test_doubt_withholds(model, locator, face):
+def test_doubt_withholds(model, locator):
     """Whatever goes wrong, the passage does not leave, and no reason quotes it."""
-    disclosed = asked(model, locator, face)
+    disclosed = asked(model, locator)
 
     assert [r.passage for r in disclosed.redactions] == [None]
     assert disclosed.decisions[0].action == "withheld"
@@ -135,28 +134,29 @@ def test_doubt_withholds(model, locator, face):
 
 
 FAILURES = [
-    pytest.param(failing, id="failing"),
-    pytest.param(hanging, id="hanging"),
-    pytest.param(lambda _: f"I see {SECRET}, nothing to hide!", id="talkative"),
-    pytest.param(lambda _: '{"verdicts": []}', id="missing verdict"),
-    pytest.param(lambda _: said("elsewhere entirely"), id="span not in text"),
-    pytest.param(lambda _: None, id="no text"),
+    failing,
+    hanging,
+    lambda _: f"I see {SECRET}, nothing to hide!",
+    lambda _: '{"verdicts": []}',
+    lambda _: said("elsewhere entirely"),
+    lambda _: None,
 ]
 
 
-@pytest.mark.parametrize("model", FAILURES)
+@pytest.mark.parametrize("drive", [run, drive_async])
 @pytest.mark.parametrize(
     ("locator", "rule", "left"),
     [
-        (LocalLocator(), "Only the verdict may be disclosed", None),
-        (Seeing(), "Conceal what the witness saw", f"{PUBLIC} saw [withheld] there."),
+        (LocalLocator(), ONLY, None),
+        (Seeing(), RULE, f"{PUBLIC} saw [withheld] there."),
     ],
     ids=["needs the model", "is understood"],
 )
-def test_a_failing_model_is_as_good_as_none(model, locator, rule, left, face):
+@each_row("model", FAILURES)
+def test_a_failing_model_is_as_good_as_none(model, locator, rule, left, drive):
     """What needs it is withheld; else the locator decides. No reason quotes a text."""
     seconds = 0.1 if model is hanging else 60
-    disclosed = asked(model, locator, face, seconds=seconds, rule=rule)
+    disclosed = asked(model, locator, seconds=seconds, rule=rule, drive=drive)
 
     (redaction,) = disclosed.redactions
     assert (redaction.passage and redaction.passage.text) == left
@@ -164,17 +164,13 @@ def test_a_failing_model_is_as_good_as_none(model, locator, rule, left, face):
     assert SECRET not in repr(disclosed)
 
 
-@pytest.mark.parametrize(
-    ("model", "locator"),
-    [
-        pytest.param(lambda _: said(SECRET), Blind(), id="model"),
-        pytest.param(None, Seeing(), id="local"),
-        pytest.param(lambda _: said(), Seeing(), id="talked into nothing to redact"),
-    ],
+@each_row(
+    "model, locator",
+    [(lambda _: said(SECRET), Blind()), (None, Seeing()), (lambda _: said(), Seeing())],
 )
-def test_either_finding_is_enough(model, locator, face):
+def test_either_finding_is_enough(model, locator):
     """Model and local findings are united; text and metadata are cut, no more."""
-    (redaction,) = asked(model, locator, face).redactions
+    (redaction,) = asked(model, locator).redactions
 
     assert redaction.passage.text == f"{PUBLIC} saw [withheld] there."
     assert SECRET not in str(dict(redaction.passage.metadata))
@@ -182,49 +178,46 @@ def test_either_finding_is_enough(model, locator, face):
     assert PASSAGE.metadata["title"] == SECRET
 
 
-def test_an_explicit_empty_verdict_is_honoured(face):
+def test_an_explicit_empty_verdict_is_honoured():
     """Where nothing local speaks against it, a model may say that nothing has to go."""
-    (redaction,) = asked(lambda _: said(), Blind(), face).redactions
+    (redaction,) = asked(lambda _: said(), Blind()).redactions
 
     assert redaction.passage.text == PASSAGE.text
 
 
-@pytest.mark.parametrize(
-    ("model", "locator"),
+@each_row(
+    "model, locator",
     [
-        pytest.param(failing, LocalLocator(), id="model"),
-        pytest.param(lambda _: '{"verdicts": []}', LocalLocator(), id="no verdict"),
-        pytest.param(lambda _: said(), Broken(), id="locator"),
+        (failing, LocalLocator()),
+        (lambda _: '{"verdicts": []}', LocalLocator()),
+        (lambda _: said(), Broken()),
     ],
 )
-def test_doubt_is_not_remembered(model, locator, face):
+def test_doubt_is_not_remembered(model, locator):
     """What could not be judged counts as not looked for: it is read once more."""
     state = open_state()
-    only = "Only the verdict may be disclosed"
-    doubted = asked(model, locator, face, state=state, rule=only)
+    doubted = asked(model, locator, state=state, rule=ONLY)
 
-    again = asked(lambda _: said(SECRET), Seeing(), face, state=state, rule=only)
+    again = asked(lambda _: said(SECRET), Seeing(), state=state, rule=ONLY)
 
     assert doubted.redactions[0].passage is None
     assert again.redactions[0].passage.text == f"{PUBLIC} saw [withheld] there."
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "hides"),
+@each_row(
+    "first, second, hides",
     [
-        pytest.param(Blind(), Seeing(), True, id="a better locator finds it"),
-        pytest.param(
-            Seeing(), Blind(), True, id="what was found stays in its document"
-        ),
-        pytest.param(Blind(), Blind(), False, id="the same one reads nothing again"),
+        (Blind(), Seeing(), True),  # a better one finds it
+        (Seeing(), Blind(), True),  # what was found stays in its document
+        (Blind(), Blind(), False),
     ],
 )
-def test_another_locator_locates_anew(first, second, hides, face):
+def test_another_locator_locates_anew(first, second, hides):
     """Findings are kept by who made them; nothing that was found is taken back."""
     state = open_state()
-    asked(None, first, face, state=state)
+    asked(None, first, state=state)
 
-    (redaction,) = asked(None, second, face, state=state).redactions
+    (redaction,) = asked(None, second, state=state).redactions
 
     assert (SECRET not in redaction.passage.text) is hides
 

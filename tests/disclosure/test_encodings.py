@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import re
 
-import pytest
-
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.framework import local_embeddings
@@ -20,6 +18,8 @@ from tests.support.spellings import (
     PLACES,
     Spelling,
 )
+
+from ..support.tables import each_row
 
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 
@@ -87,7 +87,7 @@ def _text(kind: str, spelling: str, place: str) -> str:
     return PLACES[place].format(SPELLINGS[kind][spelling](VALUES[kind][2]))
 
 
-@pytest.mark.parametrize("kind", VALUES)
+@each_row("kind", VALUES)
 def test_a_known_value_goes_however_it_is_spelt(kind: str) -> None:
     """In prose in every spelling, and in some of them wherever a value may stand."""
     constraint, plain, value = VALUES[kind]
@@ -124,8 +124,8 @@ def test_a_known_date_goes_in_whatever_order_it_is_written() -> None:
     assert not [text for text in left if shown & set(re.findall(r"\w+", text))]
 
 
-@pytest.mark.parametrize(
-    ("known", "form"),
+@each_row(
+    "known, form",
     [
         ("+44 20 7946 0958", "020 7946 0958"),
         ("+44 20 7946 0958", "0044 20 7946 0958"),
@@ -158,7 +158,7 @@ def test_a_value_that_is_known_encoded_alone_goes_where_it_stands_plainly() -> N
     assert left == "[person] signed, and left."
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "It is U.S. v. X, 12 F. 3d 9, and AT&T's form W-2 at 10:30, a.k.a. that, p. 3.",

@@ -16,6 +16,7 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted
+from ..support.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("SDRAG_DATA", ROOT.parent / "shared" / "data"))
@@ -61,7 +62,7 @@ def release(text, policy, reply=None, metadata=None):
     return run(disclose(passages, Request("q"), engine), runner)
 
 
-@pytest.mark.parametrize("language", FOREIGN)
+@each_row("language", FOREIGN)
 def test_another_language_is_withheld_with_its_reason(language):
     """Alone and with two lines of English around it."""
     for text in (FOREIGN[language], f"Note:\n{FOREIGN[language] * 2}\nBest wishes"):
@@ -74,7 +75,7 @@ def test_another_language_is_withheld_with_its_reason(language):
         ]
 
 
-@pytest.mark.parametrize("text", ENGLISH)
+@each_row("text", ENGLISH)
 def test_english_is_never_taken_for_another_language(text):
     """Whatever names, codes and abbreviations it holds."""
     assert find_language(text) == "en"

@@ -1,4 +1,4 @@
-"""Policies change while the index stands, and one index serves many audiences."""
+"""Policies change while the index stands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as ingest
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.vocabulary import Constraint, Passage, Principal
+from sdrag.vocabulary import Constraint, Passage
 
 from ..support.scripted import Scripted
 
@@ -109,29 +109,6 @@ def test_a_forgotten_document_leaves_nothing(state):
 
     assert not state.findings.registers([document])[document]
     assert state.bindings.read([first], [OLD]) == [None]
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_one_index_serves_two_audiences(order, state):
-    """The same question gives a physician and a visitor two contexts."""
-    rule = {
-        "id": "doses",
-        "text": "Hide exact doses of medicine",
-        "unless": {"roles": ["physician"]},
-    }
-    built = Engine({"constraints": [rule]}, state=state)
-    passage = Passage("p", "She takes 40 mg of atorvastatin at night.")
-    physician = Principal("ann", roles=frozenset({"physician"}))
-    visitor = Principal("bob", roles=frozenset({"visitor"}))
-
-    def seen(principal):
-        request = Request("What does she take?", principal)
-        (one,) = run(disclose([passage], request, built), Scripted()).passages
-        return one.text
-
-    for _ in range(2):
-        for principal in (physician, visitor)[::order]:
-            assert ("40 mg" in seen(principal)) == (principal is physician)
 
 
 def nothing_found(prompt):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
+
+from ..support.tables import each_row
 
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 
@@ -82,7 +82,7 @@ def _forms(first: str, last: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("language", NAMES)
+@each_row("language", NAMES)
 def test_a_named_person_goes_in_every_context(language) -> None:
     """Nothing of the name is left, in text, id and metadata, in whatever form."""
     first, last = NAMES[language]
@@ -145,7 +145,7 @@ INITIALS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "lower", "shouted"), INITIALS)
+@each_row("name, lower, shouted", INITIALS)
 def test_initials_take_no_everyday_word_along(name, lower, shouted) -> None:
     """Neither in the document that introduces the person nor in another."""
     passages = [
@@ -161,8 +161,8 @@ def test_initials_take_no_everyday_word_along(name, lower, shouted) -> None:
     assert left.count(lower) == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "form", "shown"),
+@each_row(
+    "name, text, form, shown",
     [
         ("Ms Oona Farrell", "Later O.F. signed a cup of tea away.", "O.F.", False),
         ("Ms Oona Farrell", "Later O. F. signed a cup of tea away.", "O. F.", False),

@@ -30,6 +30,8 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
 
+from ..support.tables import each_row
+
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 _WORD = re.compile(r"\w+")
 
@@ -131,7 +133,7 @@ def _shown_alone(constraint: str, own: str, *, bound: bool) -> Counter[str]:
     return _shown([constraint], own, bound=bound)
 
 
-@pytest.mark.parametrize(("constraint", "own"), CASES)
+@each_row("constraint, own", CASES)
 def test_every_sentence_has_something_to_uncover(constraint, own) -> None:
     """Alone, each loses a word, so that the tests below cannot pass for nothing."""
     assert Counter(_WORD.findall(own)) - _shown([constraint], own)
@@ -139,7 +141,7 @@ def test_every_sentence_has_something_to_uncover(constraint, own) -> None:
 
 @pytest.mark.parametrize("bound", [True, False], ids=["bound", "met"])
 @pytest.mark.parametrize("document", ["d", "other"])
-@pytest.mark.parametrize(("constraint", "own"), CASES)
+@each_row("constraint, own", CASES)
 def test_no_planted_passage_uncovers_a_sentence(
     constraint, own, document, bound
 ) -> None:

@@ -15,6 +15,7 @@ from sdrag.state import open_state
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 from ..support.scripted import Scripted
+from ..support.tables import each_row
 
 
 def released(text, section=None, constraints=("Remove names of witnesses",)):
@@ -43,15 +44,15 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("text", TYPES)
+@each_row("text", TYPES)
 def test_a_mark_says_of_what_type_the_words_were(text):
     constraints, expected = TYPES[text]
 
     assert released(text, constraints=constraints) == expected
 
 
-@pytest.mark.parametrize(
-    ("section", "expected"),
+@each_row(
+    "section, expected",
     [
         ({}, "Then [person] left."),
         ({"placeholders": "plain"}, "Then [REDACTED] left."),
@@ -104,7 +105,7 @@ JOINED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "taken", "expected"), JOINED)
+@each_row("text, taken, expected", JOINED)
 def test_adjacent_marks_become_one(text, taken, expected):
     """Of one type, its mark; of two types, or by meaning, `[withheld]`."""
     groups = [

@@ -35,6 +35,7 @@ from sdrag.state import open_state
 from sdrag.vocabulary import Constraint, Passage
 
 from ..support.scripted import Scripted
+from ..support.tables import each_row
 
 VECTORS = {
     "q": (1.0, 0.0),
@@ -71,8 +72,8 @@ def embedded(world):
     return [item for e in world.effects if isinstance(e, Embed) for item in e.items]
 
 
-@pytest.mark.parametrize(
-    ("strategy", "scores", "order"),
+@each_row(
+    "strategy, scores, order",
     [
         ("concatenated", [0.96, 0.8, 0.6], "abc"),
         ("query", [1.0, 0.6, 0.0], "bac"),
@@ -90,7 +91,7 @@ def test_the_five_formulas(strategy, scores, order):
 
 
 @pytest.mark.parametrize("noise", [1e-7, -1e-7, 3e-6, -3e-6])
-@pytest.mark.parametrize("place", range(3))
+@each_row("place", range(3))
 def test_noise_of_a_processor_ranks_nothing(noise, place):
     """Scores that are equal but for it keep the policy's order."""
     vectors = {**VECTORS, **dict.fromkeys("abc", (0.6, 0.8))}
@@ -101,8 +102,8 @@ def test_noise_of_a_processor_ranks_nothing(noise, place):
     assert found == (("a", 0.6), ("b", 0.6), ("c", 0.6))
 
 
-@pytest.mark.parametrize(
-    ("strategy", "first", "later"),
+@each_row(
+    "strategy, first, later",
     [
         ("concatenated", ["a", "b", "c", "d1\nd2"], ["d1\nd2"]),
         ("query", ["a", "b", "c", "q"], ["q"]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.constraint_parser.wording import (
     asks_for_names,
@@ -19,12 +17,10 @@ from sdrag.disclosure.constraint_parser.wording import (
 from sdrag.disclosure.constraint_parser.words import table
 from sdrag.vocabulary import Constraint
 
+from ..support.tables import each_row
+
 TABLES = [name for name, rows in table("wording").items() if isinstance(rows, list)]
-ROWS = [
-    pytest.param(name, rule, row, id=f"{name}: {row['example']}")
-    for name in TABLES
-    for rule, row in rows(name)
-]
+ROWS = [(name, rule, row) for name in TABLES for rule, row in rows(name)]
 
 
 def understood(text):
@@ -57,7 +53,7 @@ READ = {
 """What a table says of a text; of the others only that the rule is for its example."""
 
 
-@pytest.mark.parametrize(("name", "rule", "row"), ROWS)
+@each_row("name, rule, row", ROWS)
 def test_an_example_is_read_as_its_row_says(name, rule, row):
     """The rule matches it, and the table says of it what stands in the row."""
     example = row["example"]
@@ -78,7 +74,7 @@ def test_an_example_is_read_as_its_row_says(name, rule, row):
         assert expected(), read
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [row["unlike"] for name in TABLES for _, row in rows(name) if "unlike" in row],
 )
@@ -87,7 +83,7 @@ def test_what_only_looks_like_a_permission_is_none(text):
     assert understood(text).kind != "only"
 
 
-@pytest.mark.parametrize("row", table("words")["language"], ids=lambda row: row["code"])
+@each_row("row", table("words")["language"])
 def test_a_language_is_told_by_its_little_words(row):
     """And its constraints need a model."""
     parsed = understood(row["example"])

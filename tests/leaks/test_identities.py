@@ -10,6 +10,7 @@ from sdrag.privacy.identities import alias, pseudonymized
 from sdrag.vocabulary import Decision, Passage, Principal
 
 from ..support.faces import Scenario, langchain_retriever, llamaindex_retriever
+from ..support.tables import each_row
 from .canaries import SETTINGS
 
 KEY = b"k" * 32
@@ -62,12 +63,12 @@ def named(subject: str) -> Decision:
     return Decision(subject, "dropped", "access", "untagged")
 
 
-@pytest.mark.parametrize("identity", SAYING_NOTHING)
+@each_row("identity", SAYING_NOTHING)
 def test_an_id_that_says_nothing_is_told(identity):
     assert pseudonymized([named(identity)], {}, KEY) == (named(identity),)
 
 
-@pytest.mark.parametrize("identity", SAYING_SOMETHING)
+@each_row("identity", SAYING_SOMETHING)
 def test_any_other_is_told_by_an_alias(identity):
     """The same for the same id, so decisions on one passage can be put together."""
     (decision,) = pseudonymized([named(identity)], {}, KEY)
@@ -85,7 +86,7 @@ def test_what_was_judged_is_told_as_redaction_tells_it():
 
 
 @pytest.mark.parametrize("make", [langchain_retriever, llamaindex_retriever])
-@pytest.mark.parametrize("case", DROPPING.values(), ids=DROPPING.keys())
+@each_row("case", DROPPING.values())
 def test_a_passage_dropped_by_a_guard_is_not_named(make, case):
     """Its id holds a name that redaction never saw."""
     sections, text, metadata = case

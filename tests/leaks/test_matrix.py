@@ -55,10 +55,11 @@ def test_the_documentation_shows_this_matrix():
 
 @pytest.mark.parametrize("face", RETRIEVERS, ids=lambda face: face.__name__)
 def test_what_an_error_drags_along_holds_no_canary(face):
-    """Neither its text, nor the chain behind it, nor the locals of our frames."""
+    """It names the step; its text, chain and the locals of our frames hold no text."""
     with pytest.raises(HostError) as caught:
         face(Scenario("host", policy=SETTINGS, query=QUERY, fault=ValueError(RAW)))
 
+    assert "The retriever failed with ValueError." in str(caught.value)
     assert not leaked(told(caught.value))
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
@@ -13,6 +11,7 @@ from sdrag.effects.steps import Reply, run
 from sdrag.vocabulary import Constraint, Passage, Sensitivity
 
 from ...support.scripted import Scripted, toy_vectors
+from ...support.tables import each_row
 
 EMBED = Scripted(embed=toy_vectors)
 
@@ -38,9 +37,8 @@ def _left(
     return left
 
 
-@pytest.mark.parametrize(
-    ("constraint", "text", "gone", "kept"),
-    [
+@each_row(
+"constraint, text, gone, kept", [
         ("Remove names of witnesses", "The witness, Jonathan Meyers, left.", "Meyers",
          "witness"),
         ("Tenants in debt stay nameless", "The chair wrote to Asante.", "Asante",
@@ -70,8 +68,7 @@ def _left(
         ("No handles", "ask @jonmeyers about it", "jonmeyers", "about"),
         ("Hide medical information", "He has diabetes. The quay was empty.",
          "diabetes", "quay"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_types_named_in_a_constraint_go(constraint, text, gone, kept) -> None:
     """What the constraint names is found in any wording; the rest stays."""
     (left,) = _left([text], constraint)
@@ -114,7 +111,7 @@ MARKED = [
 ]
 
 
-@pytest.mark.parametrize(("constraint", "marked"), MARKED)
+@each_row("constraint, marked", MARKED)
 def test_ages_and_coordinates_go_and_other_numbers_stay(constraint, marked) -> None:
     """The mark shows what goes: an age of somebody, degrees with their directions."""
     text = marked.replace("[", "").replace("]", "")
@@ -129,7 +126,7 @@ FILE = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "constraint",
     [
         "Remove all identifying details",
@@ -184,8 +181,8 @@ def test_what_must_be_understood_goes_by_meaning() -> None:
     assert "stethoscope" not in _left(texts, asked)[0]
 
 
-@pytest.mark.parametrize(
-    ("text", "types", "meaning"),
+@each_row(
+    "text, types, meaning",
     [
         ("Remove names of witnesses", {"PERSON"}, False),
         ("Keep back how the safe was opened", set(), True),

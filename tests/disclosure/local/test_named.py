@@ -10,6 +10,7 @@ from sdrag.effects.steps import Reply, run
 from sdrag.vocabulary import Constraint, Passage
 
 from ...support.scripted import Scripted, toy_vectors
+from ...support.tables import each_row
 
 TEXT = (
     "Jonathan Meyers works for ACME Corp in Oslo. Meyers is ill. ACME sells rope."
@@ -30,8 +31,8 @@ def _left(text: str, constraint: str) -> str:
     return text
 
 
-@pytest.mark.parametrize(
-    ("constraint", "gone", "kept"),
+@each_row(
+    "constraint, gone, kept",
     [
         ("Remove Jonathan Meyers", ["Jonathan", "Meyers"], ["ACME", "ill", "Oslo"]),
         ("Do not mention ACME Corp", ["ACME"], ["Meyers", "rope", "Oslo"]),
@@ -78,8 +79,8 @@ def test_capitals_do_not_make_a_name(constraint) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("constraint", "name"),
+@each_row(
+    "constraint, name",
     [
         ("Remove Jonathan Meyers", True),
         ("Do not mention ACME Corp", True),
