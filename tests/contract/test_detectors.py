@@ -20,7 +20,7 @@ from ..support.faces import (
     documents,
     langchain_retriever,
     llamaindex_retriever,
-    nodes,
+    text_nodes,
 )
 from ..support.wrappers import build
 
@@ -84,7 +84,7 @@ def langchain_transformer(scenario, **options):
 
 def llamaindex_transformer(scenario, **options):
     view = build(llamaindex_sdrag.RedactingTransformer, policy=POLICY, **options)
-    return view([found.node for found in nodes(scenario)])
+    return view(text_nodes(scenario))
 
 
 def released(make, **options):

@@ -20,7 +20,7 @@ from ..support.faces import (
     ask,
     core_disclose,
     documents,
-    nodes,
+    text_nodes,
     through,
 )
 from ..support.wrappers import build
@@ -68,7 +68,7 @@ async def test_the_reason_is_its_own(make):
     await aask(wrapper, TIGHT)
 
     for event in events:
-        (withheld,) = [one for one in event.decisions if one.action == "withheld"]
+        (withheld,) = [item for item in event.decisions if item.action == "withheld"]
         assert withheld.reason == "over-local-limit"
     assert len(events) == 2
     assert "Karlsson" not in repr(events)
@@ -104,8 +104,7 @@ def test_a_binder_reads_without_limits(framework, tmp_path):
     if framework == "langchain":
         build(LangChainBinder, **arguments).transform_documents(documents(TIGHT))
     else:
-        found = [scored.node for scored in nodes(TIGHT)]
-        build(LlamaIndexBinder, **arguments)(found)
+        build(LlamaIndexBinder, **arguments)(text_nodes(TIGHT))
 
     assert ids(core_disclose(replace(TIGHT, state=state))) == ["slow", "quick"]
 

@@ -2,8 +2,8 @@
 A word that is hidden in one text of a document is hidden in all, however cut.
 
 That it is so for chunks that overlap, parents and windows is a property of the core
-(`tests/disclosure/test_located_once.py`). Here the frameworks cut the texts, and bring
-parents and windows of their own accord.
+(`tests/disclosure/test_located_once.py`). Here the frameworks bring parents and windows
+of their own accord.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from langchain_classic.retrievers import ParentDocumentRetriever
 from langchain_core.documents import Document
-from langchain_core.runnables import RunnableLambda
 from langchain_core.stores import InMemoryStore
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -137,35 +136,6 @@ def llamaindex_splitter(words: int, overlap: int = 0) -> SentenceSplitter:
 @pytest.fixture(params=NAMES)
 def corpus(request, tmp_path):
     return Corpus(request.param, tmp_path / "state.sqlite")
-
-
-def test_langchains_splitters(corpus):
-    """Bound in small chunks, met in overlapping and larger ones, alone or together."""
-    small = langchain_splitter(16).split_documents([corpus.document])
-    binder = langchain_sdrag.ConstraintBinder(**corpus.shared)
-    binder.transform_documents(small)
-
-    for splitter in (langchain_splitter(24, 12), langchain_splitter(60, 20)):
-        texts = splitter.split_documents([corpus.document])
-        for found in (*([text] for text in texts), texts):
-            host = RunnableLambda(lambda _question, found=found: found)
-            seen = corpus.ask_langchain(host)
-            assert len(seen) == len(found)
-            assert corpus.hides(seen)
-        assert KEPT in str(seen)
-
-
-def test_llamaindexs_splitters(corpus):
-    small = llamaindex_splitter(16).get_nodes_from_documents([corpus.node])
-    llamaindex_sdrag.ConstraintBinder(**corpus.shared)(small)
-
-    for splitter in (llamaindex_splitter(24, 12), llamaindex_splitter(60, 20)):
-        texts = splitter.get_nodes_from_documents([corpus.node])
-        for found in (*([text] for text in texts), texts):
-            seen = of_nodes(corpus.ask_llamaindex(Found(found)))
-            assert len(seen) == len(found)
-            assert corpus.hides(seen)
-        assert KEPT in str(seen)
 
 
 @pytest.mark.parametrize("children_first", [True, False])

@@ -53,8 +53,8 @@ sync_face = pytest.mark.parametrize("face", [langchain, llamaindex])
 async_face = pytest.mark.parametrize("face", [alangchain, allamaindex])
 
 
-def shows(found: Any) -> bool:
-    return NAME in str(found)
+def shows(answer: Any) -> bool:
+    return NAME in str(answer)
 
 
 @async_face
@@ -92,9 +92,9 @@ async def test_a_stream_of_langchain_is_its_creators():
         with acting_as(creator):
             stream, astream = retriever.stream("q"), retriever.astream("q")
         with acting_as(reader):
-            found = list(stream), [chunk async for chunk in astream]
+            streamed = list(stream), [chunk async for chunk in astream]
 
-        assert list(map(shows, found)) == [creator is JUDGE] * 2
+        assert list(map(shows, streamed)) == [creator is JUDGE] * 2
 
 
 async def test_a_chain_of_langchain_streams_for_its_principal():

@@ -217,7 +217,7 @@ def test_a_request_is_under_the_policy_of_its_start(build, host, file):
     events: list[Any] = []
 
     class Reloading(Scenario):
-        def found(self) -> Any:
+        def retrieve(self) -> Any:
             write(file, B)
             wrapper.reload()
             return FOUND.passages

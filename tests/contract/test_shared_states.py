@@ -37,7 +37,7 @@ from ..support.faces import (
     documents,
     langchain_retriever,
     llamaindex_retriever,
-    nodes,
+    text_nodes,
 )
 
 POLICY = {
@@ -70,7 +70,9 @@ PRELOADED = [
 
 def embed(effect):
     """Embed by the letters, which costs nothing."""
-    counts = [[1.0 + text.count(one) for one in "aeiourst"] for text in effect.items]
+    counts = [
+        [1.0 + text.count(letter) for letter in "aeiourst"] for text in effect.items
+    ]
     rows = np.array(counts, np.float32)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
@@ -116,7 +118,7 @@ def known(where):
     steps = (disclose([chunk], Request("Who?"), engine) for chunk in CORPUS)
     texts = [p.text for step in steps for p in run(step, RUNNER).passages]
     bound = state.bindings.all(engine.policy.rules)
-    return {(one.constraint_id, one.passage_id): one.score for one in bound}, texts
+    return {(b.constraint_id, b.passage_id): b.score for b in bound}, texts
 
 
 @pytest.mark.parametrize(
@@ -173,8 +175,8 @@ def requests_on(article) -> Iterator[Scenario]:
     half = len(chunks) // 2
     sizes = (1, 4, 10, half, half, len(chunks))
     for query, size in zip(QUESTIONS, sizes, strict=True):
-        found = rng.sample(chunks, min(size, len(chunks)))
-        yield Scenario(query, found, policy_on(article), query=query)
+        retrieved = rng.sample(chunks, min(size, len(chunks)))
+        yield Scenario(query, retrieved, policy_on(article), query=query)
 
 
 def bind_article(article, package, where):
@@ -183,7 +185,7 @@ def bind_article(article, package, where):
     binder = package.ConstraintBinder(**shared)
     if package is langchain_sdrag:
         return binder.bind_documents(documents(corpus))
-    return binder.bind_documents(found.node for found in nodes(corpus))
+    return binder.bind_documents(text_nodes(corpus))
 
 
 @pytest.mark.parametrize("article", ARTICLES, ids=lambda article: article["title"])

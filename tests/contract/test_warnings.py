@@ -36,7 +36,7 @@ from ..support.faces import (
     documents,
     langchain_retriever,
     llamaindex_postprocessor,
-    nodes,
+    text_nodes,
 )
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
@@ -182,14 +182,14 @@ def bind(binder: Any, corpus: Scenario) -> None:
     if isinstance(binder, langchain_sdrag.ConstraintBinder):
         binder.transform_documents(documents(corpus))
     else:
-        binder([found.node for found in nodes(corpus)])
+        binder(text_nodes(corpus))
 
 
 def abind(binder: Any, corpus: Scenario) -> None:
     if isinstance(binder, langchain_sdrag.ConstraintBinder):
         asyncio.run(binder.atransform_documents(documents(corpus)))
     else:
-        asyncio.run(binder.acall([found.node for found in nodes(corpus)]))
+        asyncio.run(binder.acall(text_nodes(corpus)))
 
 
 def corpus_of(*metadata: dict[str, Any], document: str | None = "log") -> Scenario:

@@ -36,7 +36,7 @@ from ..support.faces import (
     documents,
     langchain_retriever,
     llamaindex_retriever,
-    nodes,
+    text_nodes,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -156,9 +156,7 @@ def test_an_index_is_bound_without_embeddings(tmp_path):
     langchain_sdrag.ConstraintBinder(policy=FORMS, state=state).transform_documents(
         documents(scenario)
     )
-    llamaindex_sdrag.ConstraintBinder(policy=FORMS, state=state)(
-        [found.node for found in nodes(scenario)]
-    )
+    llamaindex_sdrag.ConstraintBinder(policy=FORMS, state=state)(text_nodes(scenario))
 
     ((_, text, _),) = core_disclose(replace(scenario, state=state))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sdrag.text.decoding import decode
 from sdrag.text.folding import fold, fold_text
-from sdrag.text.readings import _MIXED, readings
+from sdrag.text.readings import readings
 from tests.support.spellings import (
     ADDRESSES_ONLY,
     DISGUISES,
@@ -26,10 +26,6 @@ ADDRESS = "d.meyers@corp.com"
 SPELT = [
     *((NAME, spell) for spell in (ENCODINGS | DISGUISES | NAMES_ONLY).values()),
     *((ADDRESS, spell) for spell in (ENCODINGS | ADDRESSES_ONLY).values()),
-]
-IDS = [
-    *(f"name, {name}" for name in ENCODINGS | DISGUISES | NAMES_ONLY),
-    *(f"address, {name}" for name in ENCODINGS | ADDRESSES_ONLY),
 ]
 
 
@@ -139,12 +135,6 @@ def test_no_reading_tells_its_text() -> None:
     assert not any(
         "meyers" in repr(reading).lower() for reading in readings("M e y e r s")
     )
-
-
-@given(TEXTS)
-def test_digits_among_letters_are_seen_from_either_side(text: str) -> None:
-    either = re.compile(r"[a-z](?=[@$!+0-9])|[@$!0-9](?=[a-z])")
-    assert bool(_MIXED.search(text)) == bool(either.search(text))
 
 
 @given(TEXTS)

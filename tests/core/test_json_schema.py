@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
@@ -14,24 +13,13 @@ from sdrag.policy import Policy, Section, policy_schema
 from ..support.tables import each_row
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = {"text": "a b", "hides": "a", "keeps": ["b"]}
 VALID = [
     {},
-    {"constraints": ["Remove names of witnesses"]},
     ["Remove names of witnesses", {"text": "Hide doses"}],
     {"constraints": [{"text": "Hide", "unless": [{"roles": "a", "n": 1}, {"n": [2]}]}]},
     {"constraints": [{"text": "Hide", "unless": {}}]},
     {"constraints": [{"text": "Hide doses", "where": {"ward": "north", "n": [1, 2]}}]},
-    {"constraints": [{"text": "Hide doses", "unless": {"roles": ["physician"]}}]},
-    {
-        "constraints": [
-            {
-                "text": "Hide",
-                "examples": [{"text": "a b", "hides": "a", "keeps": ["b"]}],
-            }
-        ]
-    },
-    {"disclosure": {"sensitivity": "high"}},
+    {"constraints": [{"text": "Hide", "examples": [{"text": "a b", "hides": "a"}]}]},
     {"disclosure": {"sensitivity": "low", "top_k": 2}},
     {"access": {"tenant_key": None}, "injection": {"action": "flag"}},
     {"staleness": None},
@@ -41,15 +29,12 @@ INVALID = [
     {"disclosur": {}},
     {"constraints": ["Remove names", ""]},
     {"constraints": [{"id": "a"}]},
-    ["Remove names", ""],
     ["Remove names", 5],
     {"constraints": [{"text": "Hide", "unless": [{}]}]},
     {"constraints": [{"text": "Hide", "methd": "redact"}]},
     {"constraints": [{"text": "Hide", "method": "hide"}]},
     {"disclosure": {"bind_top_n": 0}},
     {"disclosure": {"sensitivity": 0.5}},
-    {"disclosure": {"sensitivity": "lowest"}},
-    {"injection": {"action": "ignore"}},
     {"linkage": {"chain_length": 9}},
 ]
 
@@ -57,14 +42,10 @@ INVALID = [
 def sections(parent: type[Section] = Section) -> list[type[Section]]:
     """Return every section of a policy, and the policy."""
     below = parent.__subclasses__()
-    return [*below, *(one for section in below for one in sections(section))]
+    return [*below, *(inner for section in below for inner in sections(section))]
 
 
-def accepts(policy: object) -> bool:
-    return Draft202012Validator(policy_schema()).is_valid(policy)
-
-
-def reads(policy: dict) -> bool:
+def reads(policy: object) -> bool:
     try:
         Policy.read(policy)
     except PolicyError:
@@ -72,31 +53,31 @@ def reads(policy: dict) -> bool:
     return True
 
 
-def test_it_is_a_schema():
-    """Of the draft that it names."""
-    Draft202012Validator.check_schema(policy_schema())
-
-
-@each_row("policy", VALID)
-def test_what_can_be_read_is_accepted(policy):
-    assert reads(policy)
-    assert accepts(policy)
-
-
-@each_row("policy", INVALID)
-def test_what_cannot_be_read_is_not(policy):
-    assert not reads(policy)
-    assert not accepts(policy)
-
-
-@pytest.mark.parametrize(
-    "path", sorted(ROOT.glob("shared/**/policy*.yaml")), ids=lambda path: path.name
+@each_row(
+    "policy, expected",
+    [(policy, True) for policy in VALID] + [(policy, False) for policy in INVALID],
 )
-def test_the_policy_that_init_writes_is_accepted(path):
-    assert accepts(yaml.safe_load(path.read_text(encoding="utf-8")))
+def test_the_schema_accepts_what_can_be_read(policy, expected):
+    assert reads(policy) is expected
+    assert Draft202012Validator(policy_schema()).is_valid(policy) is expected
 
 
-@each_row("section", sections())
-def test_every_key_says_what_it_means(section):
+def test_the_policy_that_init_writes_is_accepted():
+    schema = policy_schema()
+    Draft202012Validator.check_schema(schema)
+    files = list(ROOT.glob("shared/**/policy*.yaml"))
+
+    assert files
+    for path in files:
+        policy = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert Draft202012Validator(schema).is_valid(policy), path.name
+
+
+def test_every_key_says_what_it_means():
     """In the docstring under it, which an editor shows."""
-    assert all(field.description for field in section.model_fields.values())
+    assert not [
+        f"{section.__name__}.{name}"
+        for section in sections()
+        for name, field in section.model_fields.items()
+        if not field.description
+    ]

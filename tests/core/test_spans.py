@@ -125,13 +125,6 @@ def test_locate(text, quotation, found):
     assert [span.of(text) for span in locate(quotation, fold(text))] == found
 
 
-@pytest.mark.parametrize(("start", "end"), [(1, 1), (2, 1), (-1, 1)])
-def test_a_span_is_never_empty(start, end):
-    """An invalid span does not exist."""
-    with pytest.raises(UsageError):
-        Span(start, end)
-
-
 @each_row(
     "text, expected",
     [

@@ -35,11 +35,11 @@ TEXT, OTHER = (DOCUMENT + bytes([n]) * 12 for n in range(2))
 NOTHING: dict = {}
 
 
-@pytest.fixture(params=["memory", "file", "postgres"])
+@pytest.fixture(params=["file", "postgres"])
 def state(request, tmp_path):
     if request.param == "postgres":
         return open_state(request.getfixturevalue("postgres_url"))
-    return open_state(None if request.param == "memory" else tmp_path / "state.db")
+    return open_state(tmp_path / "state.db")
 
 
 class TestKeys:
@@ -340,25 +340,22 @@ class TestOpening:
         assert len(names) == 1
         assert len([one for one in tmp_path.iterdir() if "key" in one.name]) == 1
 
-    def test_what_is_none_is_refused(self):
+    def test_what_is_no_state_of_this_key_and_version_is_refused(self, tmp_path):
+        """Half a key would make fingerprints that somebody can guess."""
+        path, key = tmp_path / "state.db", tmp_path / "state.db.key"
+        open_state(path)
+        whole = key.read_bytes()
+        for content, message in ((b"short", "key"), (b"o" * 32, "not the one")):
+            key.write_bytes(content)
+            with pytest.raises(UsageError, match=message):
+                open_state(path)
+        key.write_bytes(whole)
+        _execute(path, "UPDATE meta SET value = x'30' WHERE name = 'version'")
+        for _ in range(2):
+            with pytest.raises(UsageError, match=r"another version.*bind"):
+                open_state(path)
         with pytest.raises(UsageError, match="must be a path or a State"):
             open_state(3)
-
-    def test_a_broken_key_is_refused(self, tmp_path):
-        """Half a key would make fingerprints that somebody can guess."""
-        (tmp_path / "state.db.key").write_bytes(b"short")
-
-        with pytest.raises(UsageError, match="key"):
-            open_state(tmp_path / "state.db")
-
-    def test_a_key_that_is_missing_is_not_made_anew(self, tmp_path):
-        """Nothing of the state could be found under another one."""
-        open_state(tmp_path / "state.db")
-        (tmp_path / "state.db.key").unlink()
-
-        with pytest.raises(UsageError, match="missing on this host"):
-            open_state(tmp_path / "state.db")
-        assert not (tmp_path / "state.db.key").exists()
 
     @pytest.mark.parametrize("lose", LOSSES.values(), ids=LOSSES.keys())
     def test_a_lost_file_is_not_made_anew(self, lose, tmp_path):
@@ -397,24 +394,6 @@ class TestOpening:
         assert open_state(tmp_path / "moved" / "a.db", **moved).name == name
         with pytest.raises(UsageError, match="lost"):
             open_state(tmp_path / "moved" / "b.db", **moved)
-
-    def test_a_file_of_another_version_is_refused(self, tmp_path):
-        """What it holds is not known to be what it seems; it is left as it is."""
-        path = tmp_path / "state.db"
-        open_state(path)
-        _execute(path, "UPDATE meta SET value = x'30' WHERE name = 'version'")
-
-        for _ in range(2):
-            with pytest.raises(UsageError, match=r"another version.*bind"):
-                open_state(path)
-
-    def test_another_key_is_refused(self, tmp_path):
-        path = tmp_path / "state.db"
-        open_state(path)
-        path.with_name("state.db.key").write_bytes(b"o" * 32)
-
-        with pytest.raises(UsageError, match="not the one"):
-            open_state(path)
 
     def test_it_shows_neither_its_path_nor_its_key(self, tmp_path):
         state = open_state(tmp_path / "karlsson.db")
@@ -508,13 +487,6 @@ def put(database, name):
         connection.execute(binding.insert(), values)
 
 
-@pytest.fixture(params=["file", "postgres"])
-def persistent(request, tmp_path):
-    if request.param == "postgres":
-        return open_state(request.getfixturevalue("postgres_url")).database
-    return open_state(tmp_path / "state.db").database
-
-
 class TestDatabase:
     def test_a_transaction_is_undone_when_its_block_raises(self, state):
         """Whatever was raised; a later one works."""
@@ -525,12 +497,6 @@ class TestDatabase:
 
         put(state.database, "b")
         assert bound(state.database) == ["b"]
-
-    def test_threads_lose_nothing(self, state):
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda n: put(state.database, f"{n:02}"), range(24)))
-
-        assert bound(state.database) == [f"{n:02}" for n in range(24)]
 
     def test_a_failure_names_neither_statement_nor_row(self, state):
         """It is the host's, whatever the database said."""
@@ -545,21 +511,21 @@ class TestDatabase:
         assert error.__suppress_context__
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
-    def test_a_forked_process_opens_connections_of_its_own(self, persistent):
+    def test_a_forked_process_opens_connections_of_its_own(self, state):
         """What the parent has open is its own; both write, and both are read."""
-        put(persistent, "parent")
-        child = get_context("fork").Process(target=put, args=(persistent, "child"))
+        put(state.database, "parent")
+        child = get_context("fork").Process(target=put, args=(state.database, "child"))
         child.start()
         child.join()
 
         assert child.exitcode == 0
-        assert bound(persistent) == ["child", "parent"]
+        assert bound(state.database) == ["child", "parent"]
 
-    def test_a_debug_log_of_sqlalchemy_holds_no_row(self, persistent, caplog):
+    def test_a_debug_log_of_sqlalchemy_holds_no_row(self, state, caplog):
         """Rows hold ids of the host, and hashes."""
         with caplog.at_level(logging.DEBUG, "sqlalchemy"):
-            put(persistent, SECRET)
-            assert bound(persistent) == [SECRET]
+            put(state.database, SECRET)
+            assert bound(state.database) == [SECRET]
 
         assert SECRET not in caplog.text
 

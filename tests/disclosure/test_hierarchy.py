@@ -219,36 +219,3 @@ def test_what_a_policy_looks_at_stays_apart(policy):
     )
 
     assert [one.metadata["teams"] for one in found.passages] == ["a", "b"]
-
-
-# The next two need the extra `hierarchy`, which `dev` leaves out: it brings numba and
-# llvmlite, and compiling takes a minute. With the extra installed, `make slow` and
-# `pytest -m slow tests/disclosure/test_hierarchy.py` run them.
-@pytest.mark.slow
-def test_clusters_follow_meaning():
-    """Vectors that lie apart are apart, and every one has a cluster."""
-    pytest.importorskip("umap")
-    generator = np.random.default_rng(0)
-    centres = np.eye(16)[:3]
-    rows = np.repeat(centres, 12, axis=0) + generator.normal(0, 0.02, (36, 16))
-    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-    found = fitting_clusters(vectors, [1] * 36, HierarchySettings(dimensions=4))
-
-    assert {row for group in found for row in group} == set(range(36))
-    assert all(len({row // 12 for row in group}) == 1 for group in found)
-
-
-@pytest.mark.slow
-def test_parts_of_a_cluster_are_disjoint():
-    """Every chunk is in one part, and no part is too long."""
-    pytest.importorskip("umap")
-    generator = np.random.default_rng(0)
-    rows = generator.normal(0, 1, (60, 16))
-    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-    settings = HierarchySettings(characters=5, threshold=1.0)
-    found = fitting_clusters(vectors, [1] * 60, settings)
-
-    assert sorted(row for group in found for row in group) == list(range(60))
-    assert max(map(len, found)) <= 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from ..support.scripted import Scripted
 from ..support.tables import each_row
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("SDRAG_DATA", ROOT.parent / "shared" / "data"))
 
 FOREIGN = {
     "ar": "كان محمد علي وسارة حسن في المستشفى يوم الاثنين الماضي.",

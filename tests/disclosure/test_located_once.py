@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 import re
 from importlib import import_module
-from multiprocessing import get_context
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.suites.json_files import load_articles
 from sdrag.disclosure import ingest
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.state import open_state
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
 
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 NAMES = {"constraints": ["Remove names of witnesses"]}
-SURNAMES = [
-    "Crane", "Baker", "Cook", "Fisher", "Bishop", "King", "Page", "Price", "Rich",
-    "Rose", "Sharp", "Short", "Stone", "White", "Winter", "Wise", "Wolf", "Young",
-]  # fmt: skip
-ARTICLES = load_articles()
-
 _MARK = re.compile(r"\[[a-z-]+\]")
 
 
@@ -75,40 +64,6 @@ class TestTheRegister:
 
         assert texts["later"] == "Then [person] asked the court."
 
-    def test_surnames_bound_by_two_processes(self, tmp_path):
-        """At once, in any order, each half of every document; a third one reads."""
-        path = tmp_path / "state.sqlite"
-        rng = random.Random(3)
-        halves = [], []
-        for number, name in enumerate(SURNAMES):
-            parts = chunks(
-                f"The witness was Jonathan {name}.",
-                f"{name} forgets.",
-                document=f"d{number}",
-            )
-            rng.shuffle(parts)
-            for half, part in zip(halves, parts, strict=True):
-                half.append(part)
-        context = get_context("spawn")
-        workers = [
-            context.Process(target=_bind_at, args=(path, documents_of(half)))
-            for half in halves
-        ]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join(240)
-        reader = engine(state=path)
-        seen = [
-            text
-            for part in itertools.chain(*halves)
-            for text in shown([part], reader).values()
-        ]
-
-        assert [worker.exitcode for worker in workers] == [0, 0]
-        assert len(seen) == 2 * len(SURNAMES)
-        assert not [text for text in seen if any(name in text for name in SURNAMES)]
-
     def test_no_wider_than_the_document_and_the_tenant(self):
         """Another document's Crane is a bird, and another tenant's file its own."""
         policy = {
@@ -130,28 +85,6 @@ class TestTheRegister:
 
         assert keys["a"] == keys["b"]
         assert len(set(keys.values())) == 3
-
-
-class TestAskedTwice:
-    @pytest.mark.parametrize(
-        "article", ARTICLES[:3], ids=lambda a: a["article_text"][:12]
-    )
-    def test_two_questions_are_shown_the_same(self, article):
-        """Whatever is retrieved beside a chunk, and in whichever order."""
-        built = engine({"constraints": [*article["constraint_to_witness_words"]]})
-        parts = chunks(
-            *(s.of(article["article_text"]) for s in sentences(article["article_text"]))
-        )
-        bound(parts, built)
-        rng = random.Random(5)
-        alone = {p.id: shown([p], built).get(p.id) for p in parts}
-
-        for question in ("", "Who did it?", "Tell me of the safe."):
-            some = rng.sample(parts, 6)
-            seen = shown(some, built, question)
-            assert {p.id: seen.get(p.id) for p in some} == {
-                p.id: alone[p.id] for p in some
-            }
 
 
 class TestOtherSplits:
@@ -243,16 +176,6 @@ class TestInterrupted:
 
         assert again.passages == again.located == 6
         assert again.read == 6 - told[-1]
-
-
-def documents_of(passages):
-    """Passages are not pickled; their fields may be."""
-    return [(p.id, p.text, p.document_id) for p in passages]
-
-
-def _bind_at(path, given):
-    passages = [Passage(i, text, document_id=d) for i, text, d in given]
-    bound(passages, Engine(NAMES, state=open_state(path)))
 
 
 def _hidden(texts, built):

@@ -88,8 +88,9 @@ def released(
     rules = [{"text": constraint, "always": True} for constraint in constraints]
     policy = {"constraints": rules, "metadata": {"allow": [*metadata]}, **more}
     passage = Passage("p1", text, metadata, 0.9, "d1")
-    found = run(disclose([passage], Request("?"), Engine(policy)), Scripted())
-    return dict(found.passages[0].metadata) if found.passages else {}
+    steps = disclose([passage], Request("?"), Engine(policy))
+    passages = run(steps, Scripted()).passages
+    return dict(passages[0].metadata) if passages else {}
 
 
 def test_a_technical_value_leaves_as_it_is_where_nothing_asks_for_it():
@@ -124,8 +125,8 @@ def test_a_name_that_was_located_stands_in_no_technical_value():
 def test_a_technical_value_goes_where_it_is_asked_for():
     """The value itself, the checked form in it, and a number that the text tells."""
     left = {
-        (constraint, value): released({"key": value}, constraint, text=TEXTS[said])
-        for constraint, value, said in ASKED_FOR
+        (constraint, value): released({"key": value}, constraint, text=TEXTS[beside])
+        for constraint, value, beside in ASKED_FOR
     }
 
     assert not [case for case, kept in left.items() if kept.get("key") == case[1]]

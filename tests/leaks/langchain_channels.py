@@ -21,7 +21,7 @@ from sdrag import Principal, SdragError
 from ..support.doubles import LangChainModel
 from .agent import AgentModel
 from .canaries import CLEAN, QUERY, RAW, SETTINGS, TEXT, reply
-from .channel import Channel
+from .subject import Channel
 from .surfaces import told
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 25}

@@ -61,31 +61,22 @@ def _langchain_modes() -> Mapping[str, Mode | AsyncMode]:
     }
 
 
+def build(kind: Any, folder: Path, **arguments: Any) -> Any:
+    """Build a wrapper with a model that finds the canaries, and a state in a folder."""
+    model = LangChainModel(reply=reply)
+    shared = {"policy": SETTINGS, "llm": model, "state": folder / "state.sqlite"}
+    return kind(**shared | arguments)
+
+
 def _langchain_retriever(folder: Path) -> Runnable[Any, Any]:
-    return langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=_chatty(),
-        policy=SETTINGS,
-        llm=LangChainModel(reply=reply),
-        state=folder / "state.sqlite",
-    )
+    kind = langchain_sdrag.SelectiveDisclosureRetriever
+    return build(kind, folder, base_retriever=_chatty())
 
 
 def _langchain_compressor(folder: Path) -> Runnable[Any, Any]:
     return ContextualCompressionRetriever(
-        base_compressor=langchain_sdrag.SelectiveDisclosureCompressor(
-            policy=SETTINGS,
-            llm=LangChainModel(reply=reply),
-            state=folder / "state.sqlite",
-        ),
+        base_compressor=build(langchain_sdrag.SelectiveDisclosureCompressor, folder),
         base_retriever=_chatty(),
-    )
-
-
-def _langchain_binder(folder: Path) -> Any:
-    return langchain_sdrag.ConstraintBinder(
-        policy=SETTINGS,
-        llm=LangChainModel(reply=reply),
-        state=folder / "state.sqlite",
     )
 
 
@@ -114,11 +105,7 @@ def _separating(folder: Path) -> Runnable[Any, Any]:
 
 
 def _agent(folder: Path) -> Any:
-    middleware = langchain_sdrag.SelectiveDisclosureMiddleware(
-        policy=SETTINGS,
-        llm=LangChainModel(reply=reply),
-        state=folder / "state.sqlite",
-    )
+    middleware = build(langchain_sdrag.SelectiveDisclosureMiddleware, folder)
     search = create_retriever_tool(
         _chatty(), "search", "Searches.", response_format="content_and_artifact"
     )
@@ -129,27 +116,16 @@ def _agent(folder: Path) -> Any:
     return Agent(agent, saver, middleware)
 
 
-def _langchain_summarizer(folder: Path) -> Any:
-    return langchain_sdrag.HierarchySummarizer(
-        policy=SETTINGS,
-        llm=LangChainModel(reply=verbatim),
-        state=folder / "state.sqlite",
-        show_progress=True,
-    )
-
-
-def _langchain_view(folder: Path) -> Any:
-    return langchain_sdrag.RedactingTransformer(
-        policy=SETTINGS,
-        llm=LangChainModel(reply=reply),
-        state=folder / "state.sqlite",
-    )
-
-
 TRANSFORMER_MODES: Mapping[str, Mode | AsyncMode] = {
     "sync": lambda built, _: built.transform_documents(planted_documents()),
     "async": lambda built, _: built.atransform_documents(planted_documents()),
 }
+
+
+def _summarizer(folder: Path) -> Any:
+    model = LangChainModel(reply=verbatim)
+    kind = langchain_sdrag.HierarchySummarizer
+    return build(kind, folder, llm=model, show_progress=True)
 
 
 def _of_one_source() -> list[Document]:
@@ -166,47 +142,43 @@ SUMMARIZER_MODES: Mapping[str, Mode | AsyncMode] = {
     "sync": lambda built, _: built.transform_documents(_of_one_source()),
     "async": lambda built, _: built.atransform_documents(_of_one_source()),
 }
+HANDLED_FIRST = frozenset(
+    {
+        "callbacks",
+        "LangSmith tracer",
+        "`collect_runs`",
+        "`set_debug` output",
+        "`astream_events`",
+    }
+)
+
+
+def _subject(name: str, make: Any, modes: Any, **more: Any) -> Subject:
+    return Subject("langchain", name, make, modes, **more)
 
 
 SUBJECTS = (
-    Subject(
-        "langchain",
-        "SelectiveDisclosureRetriever",
-        _langchain_retriever,
-        _langchain_modes(),
-    ),
-    Subject(
-        "langchain",
+    _subject("SelectiveDisclosureRetriever", _langchain_retriever, _langchain_modes()),
+    _subject(
         "SelectiveDisclosureCompressor",
         _langchain_compressor,
         _langchain_modes(),
         wrapper=lambda built: built.base_compressor,
-        host_first=frozenset(
-            {
-                "callbacks",
-                "LangSmith tracer",
-                "`collect_runs`",
-                "`set_debug` output",
-                "`astream_events`",
-            }
-        ),
+        host_first=HANDLED_FIRST,
     ),
-    Subject(
-        "langchain",
+    _subject(
         "ConstraintBinder",
-        _langchain_binder,
+        lambda folder: build(langchain_sdrag.ConstraintBinder, folder),
         TRANSFORMER_MODES,
         releases=False,
     ),
-    Subject(
-        "langchain",
+    _subject(
         "InjectionScanner",
         lambda folder: langchain_sdrag.InjectionScanner(policy=SETTINGS),
         TRANSFORMER_MODES,
         releases=False,
     ),
-    Subject(
-        "langchain",
+    _subject(
         "LinkageMasker",
         lambda folder: langchain_sdrag.LinkageMasker(
             policy=SETTINGS, whole_corpus=True
@@ -214,44 +186,37 @@ SUBJECTS = (
         TRANSFORMER_MODES,
         releases=False,
     ),
-    Subject(
-        "langchain",
-        "HierarchySummarizer",
-        _langchain_summarizer,
-        SUMMARIZER_MODES,
-        releases=False,
+    _subject("HierarchySummarizer", _summarizer, SUMMARIZER_MODES, releases=False),
+    _subject(
+        "RedactingTransformer",
+        lambda folder: build(langchain_sdrag.RedactingTransformer, folder),
+        TRANSFORMER_MODES,
     ),
-    Subject("langchain", "RedactingTransformer", _langchain_view, TRANSFORMER_MODES),
-    Subject(
-        "langchain",
+    _subject(
         "HighlightAndSummarize",
         _highlighting,
         _langchain_modes(),
         wrapper=lambda built: built.last,
     ),
-    Subject(
-        "langchain",
+    _subject(
         "AnswerGuard",
         _guarding,
         _langchain_modes(),
         wrapper=lambda built: built.last,
     ),
-    Subject(
-        "langchain",
+    _subject(
         "SelectiveDisclosureMiddleware",
         _agent,
         AGENT_MODES,
         wrapper=lambda built: built.middleware,
     ),
-    Subject(
-        "langchain",
+    _subject(
         "separated_prompt",
         _separating,
         _langchain_modes(),
         wrapper=lambda _: langchain_sdrag.separated_prompt(),
     ),
-    Subject(
-        "langchain",
+    _subject(
         "separated_sources",
         lambda folder: _langchain_retriever(folder) | langchain_sdrag.separated_sources,
         _langchain_modes(),

@@ -22,8 +22,8 @@ from sdrag.errors import UsageError
 
 from ..support.doubles import LlamaIndexModel
 from .canaries import CLEAN, META, QUERY, RAW, SETTINGS, reply
-from .channel import Channel
 from .langchain_channels import CLERK, JUDGE, SHARED
+from .subject import Channel
 
 
 async def answering(query: str) -> Any:

@@ -48,96 +48,56 @@ def _engine(retriever: Any, **options: Any) -> Callable[..., RetrieverQueryEngin
     return build
 
 
-def _llamaindex_retriever(folder: Path) -> Any:
-    return _engine(
-        llamaindex_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=PlantedRetriever(),
-            policy=SETTINGS,
-            llm=LlamaIndexModel(reply),
-            state=folder / "state.sqlite",
-        )
-    )
+def build(kind: Any, folder: Path, *first: Any, **arguments: Any) -> Any:
+    """Build a wrapper with a model that finds the canaries, and a state in a folder."""
+    model = LlamaIndexModel(reply)
+    shared = {"policy": SETTINGS, "llm": model, "state": folder / "state.sqlite"}
+    return kind(*first, **shared | arguments)
 
 
-def _llamaindex_separator(folder: Path) -> Any:
-    return _engine(
-        _llamaindex_sources(folder),
-        node_postprocessors=[llamaindex_sdrag.SourceSeparator()],
-    )
+def _retriever(folder: Path) -> LlamaIndexRetriever:
+    kind = llamaindex_sdrag.SelectiveDisclosureRetriever
+    return build(kind, folder, base_retriever=PlantedRetriever())
 
 
-def _llamaindex_postprocessor(folder: Path) -> Any:
-    hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(
-        policy=SETTINGS,
-        llm=LlamaIndexModel(reply),
-        state=folder / "state.sqlite",
-    )
+def _separator(folder: Path) -> Any:
+    separator = llamaindex_sdrag.SourceSeparator()
+    return _engine(_retriever(folder), node_postprocessors=[separator])
+
+
+def _postprocessor(folder: Path) -> Any:
+    hook = build(llamaindex_sdrag.SelectiveDisclosurePostprocessor, folder)
     return _engine(PlantedRetriever(), node_postprocessors=[hook])
-
-
-def _llamaindex_binder(folder: Path) -> Any:
-    return llamaindex_sdrag.ConstraintBinder(
-        policy=SETTINGS,
-        llm=LlamaIndexModel(reply),
-        state=folder / "state.sqlite",
-    )
-
-
-def _llamaindex_summarizer(folder: Path) -> Any:
-    return llamaindex_sdrag.HierarchySummarizer(
-        policy=SETTINGS,
-        llm=LlamaIndexModel(verbatim),
-        state=folder / "state.sqlite",
-        show_progress=True,
-    )
-
-
-def _llamaindex_view(folder: Path) -> Any:
-    return llamaindex_sdrag.RedactingTransformer(
-        policy=SETTINGS,
-        llm=LlamaIndexModel(reply),
-        state=folder / "state.sqlite",
-    )
 
 
 def _bare_nodes() -> list[Any]:
     return [scored.node for scored in planted_nodes()]
 
 
-def _llamaindex_highlighting(folder: Path) -> Any:
-    def build(*, streaming: bool) -> RetrieverQueryEngine:
+def _highlighting(folder: Path) -> Any:
+    def engine(*, streaming: bool) -> RetrieverQueryEngine:
         answering = llamaindex_sdrag.HighlightAndSummarize(
             policy=SETTINGS, state=folder / "state.sqlite", streaming=streaming
         )
-        retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=PlantedRetriever(),
-            policy=SETTINGS,
-            llm=LlamaIndexModel(reply),
-            state=folder / "state.sqlite",
-        )
-        return RetrieverQueryEngine(retriever, answering)
+        return RetrieverQueryEngine(_retriever(folder), answering)
 
-    return build
+    return engine
 
 
-def _llamaindex_separating(folder: Path) -> Any:
-    build = _llamaindex_retriever(folder)
+def _separating(folder: Path) -> Any:
+    make = _engine(_retriever(folder))
     prompt = llamaindex_sdrag.separated_prompt()
 
     def separating(*, streaming: bool) -> RetrieverQueryEngine:
-        engine: RetrieverQueryEngine = build(streaming=streaming)
+        engine: RetrieverQueryEngine = make(streaming=streaming)
         engine.update_prompts({"response_synthesizer:text_qa_template": prompt})
         return engine
 
     return separating
 
 
-def _llamaindex_sources(folder: Path) -> Any:
-    return _llamaindex_retriever(folder)(streaming=False).retriever
-
-
-def _llamaindex_guarding(folder: Path) -> Any:
-    def build(*, streaming: bool) -> RetrieverQueryEngine:
+def _guarding(folder: Path) -> Any:
+    def engine(*, streaming: bool) -> RetrieverQueryEngine:
         answering = get_response_synthesizer(
             llm=LlamaIndexModel(verbatim), streaming=streaming
         )
@@ -146,24 +106,20 @@ def _llamaindex_guarding(folder: Path) -> Any:
             policy={**SETTINGS, "grounding": {}},
             state=folder / "state.sqlite",
         )
-        retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=PlantedRetriever(),
-            policy=SETTINGS,
-            llm=LlamaIndexModel(reply),
-            state=folder / "state.sqlite",
-        )
-        return RetrieverQueryEngine(retriever, guard)
+        return RetrieverQueryEngine(_retriever(folder), guard)
 
-    return build
+    return engine
 
 
-def _llamaindex_tool(folder: Path) -> Any:
-    return llamaindex_sdrag.guard_tool(
-        RetrieverTool.from_defaults(PlantedRetriever(), name="search"),
-        policy=SETTINGS,
-        llm=LlamaIndexModel(reply),
-        state=folder / "state.sqlite",
-    )
+def _tool(folder: Path) -> Any:
+    inner = RetrieverTool.from_defaults(PlantedRetriever(), name="search")
+    return build(llamaindex_sdrag.guard_tool, folder, inner)
+
+
+def _summarizer(folder: Path) -> Any:
+    model = LlamaIndexModel(verbatim)
+    kind = llamaindex_sdrag.HierarchySummarizer
+    return build(kind, folder, llm=model, show_progress=True)
 
 
 NODE_MODES: Mapping[str, Mode | AsyncMode] = {
@@ -172,53 +128,57 @@ NODE_MODES: Mapping[str, Mode | AsyncMode] = {
 }
 
 
+def _subject(name: str, make: Any, modes: Any, **more: Any) -> Subject:
+    return Subject("llamaindex", name, make, modes, **more)
+
+
+def _hook(built: Any) -> Any:
+    return built(streaming=False)._node_postprocessors[0]
+
+
+def _synthesizer(built: Any) -> Any:
+    return built(streaming=False)._response_synthesizer
+
+
 SUBJECTS = (
-    Subject(
-        "llamaindex",
+    _subject(
         "SelectiveDisclosureRetriever",
-        _llamaindex_retriever,
+        lambda folder: _engine(_retriever(folder)),
         _llamaindex_modes(),
         wrapper=lambda built: built(streaming=False).retriever,
     ),
-    Subject(
-        "llamaindex",
+    _subject(
         "SelectiveDisclosurePostprocessor",
-        _llamaindex_postprocessor,
+        _postprocessor,
         _llamaindex_modes(),
-        wrapper=lambda built: built(streaming=False)._node_postprocessors[0],
+        wrapper=_hook,
         host_first=frozenset({"events", "spans", "callback handlers"}),
     ),
-    Subject(
-        "llamaindex",
+    _subject(
         "ConstraintBinder",
-        _llamaindex_binder,
+        lambda folder: build(llamaindex_sdrag.ConstraintBinder, folder),
         NODE_MODES,
         releases=False,
     ),
-    Subject(
-        "llamaindex",
+    _subject(
         "InjectionScanner",
         lambda folder: llamaindex_sdrag.InjectionScanner(policy=SETTINGS),
         NODE_MODES,
         releases=False,
     ),
-    Subject(
-        "llamaindex",
-        "HierarchySummarizer",
-        _llamaindex_summarizer,
+    _subject("HierarchySummarizer", _summarizer, NODE_MODES, releases=False),
+    _subject(
+        "RedactingTransformer",
+        lambda folder: build(llamaindex_sdrag.RedactingTransformer, folder),
         NODE_MODES,
-        releases=False,
     ),
-    Subject("llamaindex", "RedactingTransformer", _llamaindex_view, NODE_MODES),
-    Subject(
-        "llamaindex",
+    _subject(
         "HighlightAndSummarize",
-        _llamaindex_highlighting,
+        _highlighting,
         _llamaindex_modes(),
-        wrapper=lambda built: built(streaming=False)._response_synthesizer,
+        wrapper=_synthesizer,
     ),
-    Subject(
-        "llamaindex",
+    _subject(
         "LinkageMasker",
         lambda folder: llamaindex_sdrag.LinkageMasker(
             policy=SETTINGS, whole_corpus=True
@@ -227,40 +187,30 @@ SUBJECTS = (
         releases=False,
         carries_policy=frozenset({"pickles"}),
     ),
-    Subject(
-        "llamaindex",
+    _subject(
         "AnswerGuard",
-        _llamaindex_guarding,
+        _guarding,
         {name: mode for name, mode in _llamaindex_modes().items() if name != "stream"},
-        wrapper=lambda built: built(streaming=False)._response_synthesizer,
+        wrapper=_synthesizer,
     ),
-    Subject(
-        "llamaindex",
+    _subject(
         "guard_tool",
-        _llamaindex_tool,
+        _tool,
         {
             "sync": lambda built, _: built.call(QUERY),
             "async": lambda built, _: built.acall(QUERY),
         },
     ),
-    Subject(
-        "llamaindex",
-        "SourceSeparator",
-        _llamaindex_separator,
-        _llamaindex_modes(),
-        wrapper=lambda built: built(streaming=False)._node_postprocessors[0],
-    ),
-    Subject(
-        "llamaindex",
+    _subject("SourceSeparator", _separator, _llamaindex_modes(), wrapper=_hook),
+    _subject(
         "separated_prompt",
-        _llamaindex_separating,
+        _separating,
         _llamaindex_modes(),
         wrapper=lambda _: llamaindex_sdrag.separated_prompt(),
     ),
-    Subject(
-        "llamaindex",
+    _subject(
         "separated_sources",
-        _llamaindex_sources,
+        _retriever,
         {
             "sync": lambda built, _: llamaindex_sdrag.separated_sources(
                 built.retrieve(QUERY)

@@ -13,15 +13,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from . import langchain_subjects, llamaindex_subjects
 from .canaries import IDENTITY, POLICY, leaked
-from .channel import THREAD_ROWS, TOOL_ROWS
 from .langchain_channels import LANGCHAIN_CHANNELS
 from .llamaindex_channels import LLAMAINDEX_CHANNELS
-from .subject import Subject
-from .subjects import SUBJECTS
+from .subject import THREAD_ROWS, TOOL_ROWS, Subject
 from .surfaces import inspected, watching_langchain, watching_llamaindex
 
 TITLES = {"langchain": "LangChain", "llamaindex": "LlamaIndex"}
+SUBJECTS: tuple[Subject, ...] = (
+    *langchain_subjects.SUBJECTS,
+    *llamaindex_subjects.SUBJECTS,
+)
+"""Every public class, used as its host uses it, in every mode its framework has."""
 CHANNELS = (*LANGCHAIN_CHANNELS, *LLAMAINDEX_CHANNELS)
 CHANNEL_TABLES = {
     "What a guarded tool writes": TOOL_ROWS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from .canaries import leaked
-from .channel import THREAD_ROWS, TOOL_ROWS
 from .matrix import CHANNELS, settled
+from .subject import THREAD_ROWS, TOOL_ROWS
 
 CELLS = [
     pytest.param(channel, mode, id=f"{channel.framework}-{channel.name}-{mode}")

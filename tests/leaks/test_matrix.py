@@ -12,8 +12,7 @@ from sdrag.errors import HostError
 
 from ..support.faces import RETRIEVERS, Scenario
 from .canaries import QUERY, RAW, SETTINGS, leaked
-from .matrix import LOGGED, found, written
-from .subjects import SUBJECTS
+from .matrix import LOGGED, SUBJECTS, found, written
 from .surfaces import told
 
 ROOT = Path(__file__).parents[2]

@@ -66,7 +66,7 @@ class Scenario:
     limits: Limits = field(default_factory=lambda: Limits(seconds=60))
     state: StateSource = None
 
-    def found(self) -> Sequence[Passage]:
+    def retrieve(self) -> Sequence[Passage]:
         if self.fault is not None:
             raise self.fault
         return self.passages
@@ -102,7 +102,7 @@ class Nodes(LlamaIndexRetriever):
 def documents(scenario: Scenario) -> list[Document]:
     return [
         Document(id=p.id, page_content=p.text, metadata={**p.metadata, **_of(p)})
-        for p in scenario.found()
+        for p in scenario.retrieve()
     ]
 
 
@@ -117,8 +117,13 @@ def nodes(scenario: Scenario) -> list[NodeWithScore]:
             ),
             score=p.score,
         )
-        for p in scenario.found()
+        for p in scenario.retrieve()
     ]
+
+
+def text_nodes(scenario: Scenario) -> list[Any]:
+    """Return the nodes without scores, as a transformer takes them."""
+    return [scored.node for scored in nodes(scenario)]
 
 
 def _of(passage: Passage) -> dict[str, str]:
@@ -199,8 +204,8 @@ def ask(wrapper: Any, scenario: Scenario) -> Seen:
         case langchain_sdrag.SelectiveDisclosureRetriever():
             return of_documents(wrapper.invoke(question))
         case langchain_sdrag.SelectiveDisclosureCompressor():
-            found = documents(scenario)
-            return of_documents(wrapper.compress_documents(found, question))
+            listed = documents(scenario)
+            return of_documents(wrapper.compress_documents(listed, question))
         case llamaindex_sdrag.SelectiveDisclosureRetriever():
             return of_nodes(wrapper.retrieve(question))
     return of_nodes(wrapper.postprocess_nodes(nodes(scenario), query_str=question))
@@ -213,12 +218,12 @@ async def aask(wrapper: Any, scenario: Scenario) -> Seen:
         case langchain_sdrag.SelectiveDisclosureRetriever():
             return of_documents(await wrapper.ainvoke(question))
         case langchain_sdrag.SelectiveDisclosureCompressor():
-            found = documents(scenario)
-            return of_documents(await wrapper.acompress_documents(found, question))
+            listed = documents(scenario)
+            return of_documents(await wrapper.acompress_documents(listed, question))
         case llamaindex_sdrag.SelectiveDisclosureRetriever():
             return of_nodes(await wrapper.aretrieve(question))
-    found = nodes(scenario)
-    return of_nodes(await wrapper.apostprocess_nodes(found, query_str=question))
+    listed = nodes(scenario)
+    return of_nodes(await wrapper.apostprocess_nodes(listed, query_str=question))
 
 
 def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
@@ -229,7 +234,7 @@ def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
         state=scenario.state,
         options=Options(limits=scenario.limits),
     )
-    ports = replace(engine.ports, search=Port(lambda effect: scenario.found()))
+    ports = replace(engine.ports, search=Port(lambda effect: scenario.retrieve()))
     request = Request(scenario.query, current_principal())
     return engine, request, PortRunner(ports, scenario.limits)
 
@@ -255,7 +260,7 @@ def core_arun(scenario: Scenario) -> Seen:
 def core_disclose(scenario: Scenario) -> Seen:
     engine, request, runner = _core(scenario)
     return of_passages(
-        run(disclose(scenario.found(), request, engine), runner).passages
+        run(disclose(scenario.retrieve(), request, engine), runner).passages
     )
 
 

@@ -23,12 +23,12 @@ def each_row(names: str, rows: Iterable[Any]) -> Callable[[Test], Test]:
 
     def decorate(test: Test) -> Test:
         @wraps(test)
-        def run(**fixtures: Any) -> None:
+        def run(*bound: Any, **fixtures: Any) -> None:
             failures = []
             for row in listed:
                 values = row if len(filled) > 1 else (row,)
                 try:
-                    test(**dict(zip(filled, values, strict=True)), **fixtures)
+                    test(*bound, **dict(zip(filled, values, strict=True)), **fixtures)
                 except Exception as error:  # noqa: BLE001 -- each is raised in the end
                     error.add_note(f"In the row {row!r}.")
                     failures.append(error)

@@ -20,6 +20,7 @@ from sdrag.vocabulary import Passage
 
 from ..support import openai_server as server
 from ..support.faces import Documents, Nodes, Scenario
+from ..support.tables import each_row
 
 NAME = "Vexborough"
 QUESTION = "Which zeppelin did the harbour see?"
@@ -224,7 +225,7 @@ FAULTS = (
 
 
 @every_client
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+@each_row("fault", FAULTS)
 def test_what_the_wire_breaks_is_withheld(client, fault, wire):
     """No fault of a provider's lets a passage out, and none of them is an exception."""
     wire.faults = [fault]

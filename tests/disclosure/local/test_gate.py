@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sdrag.disclosure.local import LocalLocator, by_meaning, scorer
-from sdrag.disclosure.local.by_meaning import THRESHOLDS, Thresholds
+from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.scorer import Decision, Scores, decide, score
 from sdrag.effects.steps import Failure, Reply, run
 from sdrag.errors import InternalError
@@ -242,13 +242,6 @@ def test_a_chance_that_is_no_number_withholds(monkeypatch) -> None:
 
     with pytest.raises(InternalError):
         decide([(0, SAFE)], [HOW])
-
-
-def test_no_threshold_rises_with_the_sensitivity() -> None:
-    """The thresholds decide alone, so a higher sensitivity never withholds less."""
-    for lower, higher in pairwise(THRESHOLDS[name] for name in SENSITIVITIES):
-        for name in Thresholds.__slots__:
-            assert 0 < getattr(higher, name) <= getattr(lower, name) < 1
 
 
 def test_a_higher_sensitivity_withholds_all_that_a_lower_one_does() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from sdrag.detectors import tagger
-from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.steps import Reply, run
 from sdrag.vocabulary import Constraint, Passage, Sensitivity
@@ -145,59 +143,6 @@ def test_whatever_identifies_goes_where_that_is_asked_for(constraint) -> None:
     for told in ("Tavares", "1962", "mushroom", "ines@", "0143"):
         assert told not in left
     assert "It rained for most of the day." in left
-
-
-def test_without_the_tagger_whatever_has_a_form_goes(monkeypatch) -> None:
-    """The rules still find names, dates and addresses."""
-    monkeypatch.setattr(tagger, "available", lambda: False)
-
-    (left,) = _left([FILE], "Mask personal data")
-
-    for told in ("Tavares", "1962", "ines@", "0143"):
-        assert told not in left
-
-
-def test_a_name_introduced_in_one_passage_is_found_in_another() -> None:
-    """What a document says of a person holds throughout it."""
-    texts = ["The witness, Jonathan Meyers, came.", "Later it was Meyers who wrote."]
-
-    _, second = _left(texts, "Remove names of witnesses")
-
-    assert "Meyers" not in second
-
-
-def test_what_must_be_understood_goes_by_meaning() -> None:
-    """What tells goes; at `balanced` the other sentences stay whole."""
-    texts = [
-        "One man held a stethoscope to the door and turned the dial.",
-        "A reward of some kind has been offered by the cathedral.",
-    ]
-    asked = "Keep back how the safe was opened"
-
-    first, second = _left(texts, asked, sensitivity="balanced")
-
-    assert "stethoscope" not in first
-    assert second == texts[1]
-    assert "stethoscope" not in _left(texts, asked)[0]
-
-
-@each_row(
-    "text, types, meaning",
-    [
-        ("Remove names of witnesses", {"PERSON"}, False),
-        ("Keep back how the safe was opened", set(), True),
-        ("Let nothing slip about the affair", set(), True),
-        ("Conceal what the guard handles at night", set(), True),
-        ("Private details of the marriage stay out", set(), True),
-        ("Conceal what the passport was swapped for", set(), True),
-    ],
-)
-def test_a_wording_nobody_foresaw_is_understood(text, types, meaning) -> None:
-    """A constraint that names no type is resolved by meaning, never passed over."""
-    parsed = parse(Constraint("c", text))
-
-    assert parsed.everywhere == types
-    assert parsed.meaning is meaning
 
 
 STATED = "Nobody may learn that Meyers has diabetes"
