@@ -16,16 +16,11 @@ import sdrag.detectors
 import sdrag.disclosure.local
 import sdrag.guardrails
 from sdrag.disclosure import cut as cutting
-from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import Marks
-from sdrag.disclosure.local.by_name import find_by_name
-from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.guardrails import monitoring
 from sdrag.guardrails.injection.classifier import windows
-from sdrag.policy import DisclosureSection, MonitoringSection
-from sdrag.text import spans
-from sdrag.text.spans import SpanUnion, widened
-from sdrag.vocabulary import Constraint, Passage, Span
+from sdrag.policy import DisclosureSection
+from sdrag.text.spans import SpanUnion
+from sdrag.vocabulary import Span
 
 PACKAGES = (
     sdrag.detectors,
@@ -170,55 +165,6 @@ def test_a_union_is_asked_in_one_bisection(times, steps):
 
     assert all(map(union.overlaps, words))
     assert not steps
-
-
-def test_a_sentence_is_asked_once_whether_it_has_capitals(monkeypatch):
-    """It may be as long as the text, and full of the everyday name."""
-    asked = []
-
-    def counting(sentence):
-        asked.append(sentence)
-        return True
-
-    module = importlib.import_module("sdrag.disclosure.local.by_name")
-    monkeypatch.setattr(module, "has_no_capitals", counting)
-    document = JoinedText.of([Passage(id="p", text="may white " * 200)])
-    rule = Constraint(id="r", text="Do not reveal anything about May White.")
-
-    assert list(find_by_name(document, [], [parse(rule)]))
-    assert len(asked) == 1
-
-
-def test_a_word_is_looked_for_once_however_many_spans_stand_in_it(monkeypatch):
-    """A word may be as long as the text."""
-    text = "a1" * 500
-    walked = []
-    own = spans.seen_from
-    monkeypatch.setattr(
-        spans, "seen_from", lambda *given: walked.append(1) or own(*given)
-    )
-    inner = [Span(at, at + 1) for at in range(len(text))]
-
-    assert set(widened(text, inner)) == {Span(0, len(text))}
-    assert len(walked) <= 1
-
-
-def test_a_passage_is_cut_into_words_once(monkeypatch):
-    """And once more decoded, however many sentences call to something."""
-    cut_into = []
-
-    class Counting:
-        def findall(self, text):
-            cut_into.append(text)
-            return re.findall(r"\w+", text)
-
-    monkeypatch.setattr(monitoring, "_WORD", Counting())
-    passage = "the passage " * 50
-    section = MonitoringSection(look_for=["calls"])
-
-    monitoring.find_indicators("Call the bank today. " * 30, "?", [passage], section)
-
-    assert sum(text.startswith("the passage") for text in cut_into) <= 2
 
 
 def test_a_window_without_spaces_ends():

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from sdrag.errors import HostError, MissingExtraError, UsageError
+from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
 from sdrag.state.database import Database, PostgresUrl, binding
 
@@ -243,10 +243,3 @@ def test_what_libpq_does_not_know_is_refused_without_a_word_of_it():
         open_state(f"{AWAY}&passwrd={PASSWORD}")
 
     assert PASSWORD not in f"{caught.value!r}"
-
-
-def test_without_the_extra_the_error_names_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-
-    with pytest.raises(MissingExtraError, match=r"sdrag\[postgres\]"):
-        open_state(AWAY)
