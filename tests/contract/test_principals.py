@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 
-from sdrag import Principal, acting_as, stream_as
+from sdrag import Principal, UsageError, acting_as, stream_as
 from sdrag.vocabulary import Passage
 
 from ..support.faces import Scenario, langchain_retriever, llamaindex_retriever
@@ -85,16 +86,53 @@ def test_threads(face):
     assert (shows(nobody.result()), shows(judge.result())) == (False, True)
 
 
-async def test_a_stream_of_langchain_is_its_creators():
-    """Who called the method, not who iterates."""
-    retriever = langchain_retriever(SCENARIO)
-    for creator, reader in product([None, CLERK, JUDGE], repeat=2):
-        with acting_as(creator):
-            stream, astream = retriever.stream("q"), retriever.astream("q")
-        with acting_as(reader):
-            streamed = list(stream), [chunk async for chunk in astream]
+async def questions() -> AsyncIterator[str]:
+    yield "q"
 
-        assert list(map(shows, streamed)) == [creator is JUDGE] * 2
+
+STREAMS = {
+    "stream": lambda: "q",
+    "astream": lambda: "q",
+    "transform": lambda: iter(["q"]),
+    "atransform": questions,
+    "astream_events": lambda: "q",
+    "astream_log": lambda: "q",
+    "batch_as_completed": lambda: ["q"],
+    "abatch_as_completed": lambda: ["q"],
+}
+"""The methods of a runnable that stream, and what each is given."""
+
+
+async def read(stream: Any) -> list[Any]:
+    if isinstance(stream, AsyncIterator):
+        return [item async for item in stream]
+    return list(stream)
+
+
+async def test_a_stream_of_langchain_is_its_creators():
+    """Who called the method, not who iterates; with every method that streams."""
+    wrapper = langchain_retriever(SCENARIO)
+    for creator, reader in product([None, CLERK, JUDGE], repeat=2):
+        sees = {}
+        for name, given in STREAMS.items():
+            with acting_as(creator):
+                stream = getattr(wrapper, name)(given())
+            with acting_as(reader):
+                sees[name] = shows(await read(stream))
+
+        assert sees == dict.fromkeys(STREAMS, creator is JUDGE)
+
+
+@pytest.mark.parametrize("name", ["stream", "astream", "astream_events"])
+async def test_a_resolver_that_changes_its_mind_is_refused(name):
+    """It reads what has changed between the call and the first item."""
+    users = [JUDGE]
+    wrapper = langchain_retriever(SCENARIO, principal_resolver=lambda config: users[-1])
+    stream = getattr(wrapper, name)("q")
+    users.append(CLERK)
+
+    with pytest.raises(UsageError, match="another principal"):
+        await read(stream)
 
 
 async def test_a_chain_of_langchain_streams_for_its_principal():
@@ -103,8 +141,8 @@ async def test_a_chain_of_langchain_streams_for_its_principal():
         context=langchain_retriever(SCENARIO), question=RunnableLambda(str)
     )
 
-    async def read(principal: Principal) -> Any:
-        return [item async for item in stream_as(principal, chain.astream, "q")]
+    async def answer_to(principal: Principal) -> Any:
+        return await read(stream_as(principal, chain.astream, "q"))
 
     answers: list[list[Any]] = [[], []]
     streams = [stream_as(who, chain.stream, "q") for who in (JUDGE, CLERK)]
@@ -113,4 +151,4 @@ async def test_a_chain_of_langchain_streams_for_its_principal():
             answer.append(next(stream))
 
     assert list(map(shows, answers)) == [True, False]
-    assert list(map(shows, await asyncio.gather(*map(read, WHO)))) == SEES
+    assert list(map(shows, await asyncio.gather(*map(answer_to, WHO)))) == SEES

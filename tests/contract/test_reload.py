@@ -277,7 +277,7 @@ def test_an_agents_tool_is_under_the_policy_of_its_call(file):
     assert is_under_b(answer())
 
 
-def test_a_copy_reads_the_file_unless_it_has_another_policy(file):
+def test_a_copy_reads_the_file_as_well(file):
     """Of LangChain's wrappers, however they are copied."""
     write(file, A)
     first = langchain_retriever(FOUND, policy=file)
@@ -287,7 +287,3 @@ def test_a_copy_reads_the_file_unless_it_has_another_policy(file):
         wrapper.reload()
         assert is_under_b(shown(wrapper))
         assert wrapper.policy_hash == named(B)
-
-    other = first.model_copy(update={"policy": Policy.read(A)})
-    with pytest.raises(UsageError, match="not read from a file"):
-        other.reload()
