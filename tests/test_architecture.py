@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import re
@@ -105,14 +104,6 @@ def _arguments(public, left_out):
     return {name: kind for name, kind in taken.items() if name not in hidden}
 
 
-def test_twins_live_in_files_of_the_same_name(packages):
-    for name in packages[0].__all__:
-        if name in OWN_TERMS:
-            continue
-        homes = {getattr(package, name).__module__ for package in packages}
-        assert len({home.partition(".")[2] for home in homes}) == 1, name
-
-
 @pytest.mark.parametrize(
     ("package", "blocked", "extra"),
     [
@@ -133,17 +124,3 @@ def test_a_missing_framework_is_one_clear_error(package, blocked, extra):
     )
 
     assert f'pip install "sdrag[{extra}]"' in ended.stderr.splitlines()[-1]
-
-
-@pytest.mark.parametrize("package", ["langchain_sdrag", "llamaindex_sdrag"])
-def test_adapters_decide_nothing(package):
-    """No prompt is built and no passage is dropped outside the core."""
-    for path in (ROOT / package).glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        imported = {
-            alias.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
-            for alias in node.names
-        }
-        assert not imported & {"Decision", "redacted", "verified"}, path.name

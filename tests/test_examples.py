@@ -111,7 +111,3 @@ def test_a_chat_over_an_index_looks_as_its_host_made_it(monkeypatch, capsys):
     assert "[source=hours.txt]\nThe harbour opens" in printed
     assert "shelf" not in printed
     assert "B-1" not in printed
-
-
-def test_there_are_examples():
-    assert len(SCRIPTS) > 15

@@ -43,19 +43,3 @@ def test_a_notebook_names_no_machine(name):
     assert '"stderr"' not in text
     assert "iopub" not in text
     assert not re.search(r"/(?:home|root|tmp|Users|work)/", text)
-
-
-def test_colour_is_kept():
-    """The notebooks on policies show redactions as coloured HTML."""
-    for name in ("policy_langchain.ipynb", "policy_llamaindex.ipynb"):
-        text = (FOLDER / name).read_text(encoding="utf-8")
-        assert text.count('"text/html"') == 2
-
-
-def test_both_frameworks_have_the_same_notebooks():
-    """Two each, under the same names; and one on masking, which knows no framework."""
-    kinds = {name.partition("_")[0] for name in NAMES if name.endswith("chain.ipynb")}
-
-    assert kinds == {"protect", "policy"}
-    assert kinds == {name.partition("_")[0] for name in NAMES if "llamaindex" in name}
-    assert "mask_a_corpus.ipynb" in NAMES

@@ -29,25 +29,3 @@ def test_every_shipped_data_file_is_listed():
 def test_every_listed_path_exists():
     """The table names no file that has moved or gone."""
     assert [pattern for pattern in LISTED if not any(ROOT.glob(pattern))] == []
-
-
-def test_every_source_has_its_notice():
-    """A link of the table leads to a heading of the file."""
-    headings = {
-        re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-")
-        for heading in re.findall(r"^#+ (.+)$", NOTICES, re.MULTILINE)
-    }
-    linked = set(re.findall(r"\]\(#([^)]+)\)", NOTICES))
-
-    assert linked <= headings
-
-
-def test_every_row_names_its_source_and_licence():
-    """No cell of the table is empty."""
-    rows = [line for line in NOTICES.splitlines() if line.startswith("| `")]
-
-    assert len(rows) == len(LISTED)
-    for row in rows:
-        cells = [cell.strip() for cell in row.strip("|").split("|")]
-        assert len(cells) == 4, row
-        assert all(cells), row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -13,10 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-import yaml
 
 from benchmarks.tools.reference import PACKAGES
-from benchmarks.tools.site_hooks import as_markdown, relinked
 
 ROOT = Path(__file__).parents[1]
 LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("link", "href")}
@@ -119,79 +116,3 @@ def test_llms_txt_lists_every_page(site, built_pages):
     shown = {site / link for _, link, _ in lines}
     assert shown == {path for path in built_pages if path.name != "404.html"}
     assert all(title and said for title, _, said in lines)
-
-
-@pytest.mark.parametrize(
-    ("page", "written", "shown"),
-    [
-        ("index.md", "[how](start/index.md)", "[how](start/index.md)"),
-        ("agents.md", "[x](../SECURITY.md#a)", "[x](security/promises.md#a)"),
-        (
-            "security/promises.md",
-            "[docs/agents.md](docs/agents.md)",
-            "[Agents](../agents.md)",
-        ),
-        ("builds.md", "[Makefile](../Makefile)", "`Makefile`"),
-        ("builds.md", "[the commands](../Makefile)", "the commands (`Makefile`)"),
-        ("builds.md", "[lost](../nowhere.md)", "[lost](../nowhere.md)"),
-        (
-            "builds.md",
-            "[out](https://example.org/a.md)",
-            "[out](https://example.org/a.md)",
-        ),
-    ],
-)
-def test_links_that_leave_the_folder_of_the_docs(page, written, shown):
-    """They lead to the page that shows the file, or name the file."""
-    assert relinked(written, page) == shown
-
-
-def test_a_notebook_is_a_page():
-    """Its prose, its code, and what each cell printed or showed."""
-    shown = {"data": {"text/html": ["<b>x</b>\n", "\n", "y"], "text/plain": ["z"]}}
-    cells = [
-        {"cell_type": "markdown", "source": ["# A title\n", "Words."]},
-        {"cell_type": "code", "source": ["print(1)"], "outputs": [{"text": ["1\n"]}]},
-        {"cell_type": "code", "source": ["show()"], "outputs": [shown]},
-    ]
-
-    assert as_markdown(json.dumps({"cells": cells})).split("\n\n") == [
-        "# A title\nWords.",
-        "```python\nprint(1)\n```",
-        "```text\n1\n```",
-        "```python\nshow()\n```",
-        '<div class="output"><b>x</b>\ny</div>\n',
-    ]
-
-
-def test_a_page_that_nobody_can_reach_stops_the_build(tmp_path):
-    """A page without a line in the navigation is a warning, and warnings are errors."""
-    small = {"INHERIT": os.fspath(ROOT / "mkdocs.yml"), "docs_dir": "docs"}
-    small |= {"nav": ["index.md"], "plugins": [], "hooks": [], "extra_css": []}
-    (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(small), encoding="utf-8")
-    (tmp_path / "docs").mkdir()
-    for page in ("index.md", "lost.md"):
-        (tmp_path / "docs" / page).write_text("# A page\n", encoding="utf-8")
-
-    built = build(tmp_path, tmp_path / "site")
-
-    assert built.returncode
-    assert "lost.md" in built.stderr
-
-
-def test_the_pictures_kept_are_small():
-    """Screenshots are under 150 KB each; two of the site, and two of the workbench."""
-    shots = list((ROOT / "docs" / "images").glob("*.png"))
-
-    assert len(shots) <= 4
-    assert all(path.stat().st_size < 150_000 for path in shots)
-
-
-def test_the_citation_says_what_the_project_says():
-    """The same version, licence and keywords as the package."""
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-
-    assert f'version = "{citation["version"]}"' in project
-    assert f'license = "{citation["license"]}"' in project
-    assert all(f'"{word}"' in project for word in citation["keywords"])

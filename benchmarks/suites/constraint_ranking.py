@@ -103,7 +103,9 @@ class Corpus:
             [
                 passage
                 for number, article in enumerate(articles)
-                for passage in sentence_chunks(article, f"article-{number}")
+                for passage in sentence_chunks(
+                    str(article["article_text"]), f"article-{number}"
+                )
             ]
         )
         self._state = open_state()

@@ -69,7 +69,7 @@ class Planting:
             UsageError: Every order holds a witness word of the article.
         """
         name = f"article-{number}"
-        chunks = sentence_chunks(article, name)
+        chunks = sentence_chunks(str(article["article_text"]), name)
         if self.plant == "none":
             return chunks
         listed = article["constraint_to_witness_words"].values()

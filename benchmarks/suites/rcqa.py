@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from benchmarks.suites.costs import Costs, Overheard
 from benchmarks.suites.planting import Planting
+from sdrag.disclosure.binding import bind as bind_constraints
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
@@ -32,7 +33,7 @@ from sdrag.evaluation.measures import (
     witness_spans,
 )
 from sdrag.framework import Model
-from sdrag.pipeline import Disclosure, Engine, Request, attach, bind, disclose
+from sdrag.pipeline import Disclosure, Engine, Request, bind, disclose
 from sdrag.vocabulary import Confidential, Constraint, Passage
 
 __all__ = [
@@ -235,8 +236,13 @@ class _Corpus:
         self._runner = PortRunner(self._engine.ports)
         object.__setattr__(self._engine.disclosure, "key", _KEY)
         if settings.defense in {"redact", "rephrase", "withhold"}:
-            ingest = bind if settings.locate == "ingest" else attach
-            costs.run(ingest(self._index.passages, self._engine), self._runner)
+            passages, setup = self._index.passages, self._engine.disclosure
+            if settings.locate == "ingest":
+                costs.run(bind(passages, self._engine), self._runner)
+            else:
+                rules, section = setup.policy.rules, setup.policy.disclosure
+                steps = bind_constraints(passages, rules, setup.state, section)
+                costs.run(steps, self._runner)
 
     def answers(self) -> Iterator[RcqaAnswer]:
         for number in self._group:

@@ -226,7 +226,10 @@ def _model(
         return {"complete": complete, "model_id": llm}
     if not llm.startswith("langchain:"):
         raise UsageError(f"--llm takes {', '.join(_LLMS)}.")
-    return llm_of(llm)
+    model = llm_of(llm)
+    if model is None:
+        return {}
+    return {"complete": model.complete, "model_id": model.name, "window": model.window}
 
 
 def _show_given_away(

@@ -21,7 +21,7 @@ from examples.demo.collection import Collection, collect, story
 from examples.demo.report import show_constraints, show_rows, show_story
 from examples.demo.run import Advance, Ask, DemoFigures, measure
 from sdrag import RawTextFilter
-from sdrag.cli.common import progress_bar
+from sdrag.cli.common import progress_bars
 from sdrag.privacy.audit import AuditEvent, AuditSink
 
 _ATTACKS = ("none", "repeat")
@@ -53,7 +53,8 @@ def _tell_story(console: Console, folder: Path) -> None:
     in_langchain, _ = _hosts()
     told = story()
     (question,) = told.questions
-    with progress_bar("Reading a document", 1):
+    with progress_bars() as update:
+        update("Reading a document", 0, 1)
         plain, wrapped = in_langchain.applications(
             told, _made(folder / "story"), 1, _unheard, lambda _: None, None
         )
@@ -79,13 +80,13 @@ def _measure(console: Console, folder: Path, llm: str | None, top_k: int) -> Non
     hosts = 1 if llm else 2
     questions = 2 * len(_ATTACKS) * len(collection.questions)
     total = hosts * (len(collection.passages) + questions)
-    with progress_bar("Binding and asking", total) as update:
+    with progress_bars() as update:
         done = 0
 
         def advance(more: int) -> None:
             nonlocal done
             done += more
-            update(done, total)
+            update("Binding and asking", done, total)
 
         rows = [
             row

@@ -97,7 +97,7 @@ def collect(count: int = _ARTICLES) -> Collection:
         passages=tuple(
             Passage(chunk.id, chunk.text, {"case": name}, None, name)
             for name, article in _named(articles)
-            for chunk in sentence_chunks(article, name)
+            for chunk in sentence_chunks(str(article["article_text"]), name)
         ),
         policy={
             "constraints": [

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sdrag.disclosure.binding import bind as attached
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.guesses import find_guesses
@@ -41,7 +40,6 @@ __all__ = [
     "Disclosure",
     "Engine",
     "Request",
-    "attach",
     "bind",
     "check_answer",
     "disclose",
@@ -156,19 +154,6 @@ def bind(
     """
     named = with_documents(passages, engine.policy.disclosure.document_keys)
     return (yield from ingest(named, engine.disclosure, progress))
-
-
-def attach(passages: Sequence[Passage], engine: Engine) -> Steps[None]:
-    """
-    Bind the policy's constraints to passages, and locate nothing yet.
-
-    Raises:
-        SdragError: The embeddings or the state failed.
-    """
-    setup = engine.disclosure
-    yield from attached(
-        passages, setup.policy.rules, setup.state, setup.policy.disclosure
-    )
 
 
 def _fetch_allowed(request: Request, engine: Engine) -> Steps[Fetched]:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 
 import chromadb
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from chromadb.config import Settings
 from typer.testing import CliRunner
@@ -69,14 +66,15 @@ def refused(*args):
     return str(done.exception)
 
 
-@pytest.mark.parametrize("key", ["text", "content"])
-def test_a_chunk_is_named_as_other_commands_name_it(policy, tmp_path, key):
-    """`sdrag mask` writes `content`; both are read."""
-    path = tmp_path / "masked.jsonl"
-    rows = ({"id": name, key: text} for name, text in TEXTS.items())
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    result = bound(policy, path, "--state", tmp_path / "state")
-    assert (result["chunks"], result["located"]) == (3, 3)
+def test_a_chunk_is_named_as_other_commands_name_it(policy, tmp_path):
+    """Several files are read one after another, whatever the text is called."""
+    paths = []
+    for key in ("text", "content", "page_content"):
+        paths.append(tmp_path / f"{key}.jsonl")
+        rows = ({"id": name, key: text} for name, text in TEXTS.items())
+        paths[-1].write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    result = bound(policy, *paths, "--state", tmp_path / "state")
+    assert (result["chunks"], result["located"]) == (9, 9)
 
 
 def test_a_collection_of_chroma_is_located_once(policy, chroma, tmp_path):
@@ -99,44 +97,30 @@ def test_a_collection_of_chroma_is_located_once(policy, chroma, tmp_path):
     assert second["located"] == 3
 
 
-@pytest.mark.parametrize("name", ["text", "content", "page_content"])
-def test_a_parquet_file_of_chunks(name, policy, lines, tmp_path):
-    """A row is a chunk, as a line is; several files are read one after another."""
-    table = pa.table({"id": [1, 2, 3], name: [*TEXTS.values()], "source": ["log"] * 3})
-    pq.write_table(table, tmp_path / "chunks.parquet", row_group_size=2)
-
-    result = bound(
-        policy, tmp_path / "chunks.parquet", lines, "--state", tmp_path / "s"
-    )
-
-    assert result["chunks"] == 6
-    assert result["read"] > 0
-
-
 @pytest.mark.parametrize(
-    ("table", "reason"),
+    "line",
     [
-        ({"id": ["a"], "text": pa.array([None], pa.string())}, "row 1: no chunk"),
-        ({"id": [None], "text": ["Crane"]}, "row 1: no chunk"),
-        ({"text": ["Crane"]}, "row 1: no chunk"),
-        ({"id": ["a"], "text": ["Crane"], "metadata": ["Crane"]}, "row 1 has metadata"),
-        (b"Crane", "is no valid Parquet file"),
-        ('{"id": "a", "text": "x"}\n{"Crane": 1}\n', "line 2: no chunk"),
-        ('{"id": "a", "text": "Crane', "line 1: no chunk"),
+        '{"id": "a", "text": null}',
+        '{"id": null, "text": "Crane"}',
+        '{"text": "Crane"}',
+        '{"id": "a", "text": "Crane", "metadata": "Crane"}',
+        '{"Crane": 1}',
+        '["Crane"]',
+        '"Crane"',
+        '{"id": "a", "text": "Crane',
+        "[" * 100_000,
     ],
 )
-def test_a_file_without_chunks_is_refused(table, reason, policy, tmp_path):
-    """The error names the file and the row, and quotes nothing."""
-    path = tmp_path / ("c.jsonl" if isinstance(table, str) else "c.parquet")
-    if isinstance(table, dict):
-        pq.write_table(pa.table(table), path)
-    else:
-        path.write_bytes(table.encode() if isinstance(table, str) else table)
+def test_a_line_that_is_no_chunk_is_named(line, policy, tmp_path):
+    """Before anything is written, by file and line, and nothing is quoted."""
+    path, state = tmp_path / "c.jsonl", tmp_path / "s"
+    path.write_text(f'{{"id": "a", "text": "x"}}\n{line}\n')
 
-    error = refused(policy, path, "--state", tmp_path / "s")
+    error = refused(policy, path, "--state", state)
 
-    assert re.search(rf"{path.name}.*{reason}", error)
+    assert "c.jsonl, line 2: no chunk" in error
     assert "Crane" not in error
+    assert not state.exists()
 
 
 def test_a_dry_run_writes_nothing(policy, lines, tmp_path):

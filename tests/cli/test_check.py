@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,7 @@ from typer.testing import CliRunner
 
 from sdrag.cli import common
 from sdrag.cli.app import app
-from sdrag.disclosure import constraint_parser, setup
-from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.effects.prompts import Message, Prompt, sensitive
-from sdrag.vocabulary import Constraint
 
 from ..support.scripted import answer_control, canary
 
@@ -28,21 +24,7 @@ TEXT = "The witness, Anna Karlsson, saw a grey van."
 HOLDS = {"text": TEXT, "hides": ["Anna", "karlsson"], "keeps": ["grey van", "WITNESS"]}
 SHOWN = {"text": TEXT, "hides": ["Anna", "grey van"]}
 CUT = {"text": TEXT, "keeps": ["saw", "Anna"]}
-UNKNOWN = {"id": "unknown", "text": f"Xyz {SECRET}"}
-
-
-@pytest.fixture(autouse=True)
-def _a_parser_that_knows_no_xyz(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the real one understands is another test's."""
-
-    def understand(constraint: Constraint) -> ParsedConstraint:
-        parsed = parse(constraint)
-        if constraint.text.startswith("Xyz"):
-            return replace(parsed, status="needs_model", reason="It is gibberish.")
-        return replace(parsed, status="understood", reason="")
-
-    monkeypatch.setattr(constraint_parser, "parse", understand)
-    monkeypatch.setattr(setup, "parse", understand)
+UNKNOWN = {"id": "unknown", "text": f"Verberge alles über {SECRET}"}
 
 
 def written(folder: Path, policy: Any, name: str = "policy.yaml") -> str:
@@ -65,8 +47,7 @@ def checked(*arguments: str) -> tuple[int, str, dict[str, Any]]:
         ({"constraints": [NAMES]}, 0, 0, 0),
         ({"constraints": [{**NAMES, "examples": [HOLDS]}]}, 0, 1, 0),
         ({"constraints": [{**NAMES, "examples": [HOLDS, SHOWN]}]}, 1, 1, 1),
-        ({"constraints": [{**NAMES, "examples": [SHOWN, CUT]}]}, 1, 0, 2),
-        ({"constraints": [{**NAMES, "examples": [SHOWN, HOLDS, HOLDS]}]}, 1, 2, 1),
+        ({"constraints": [{**NAMES, "examples": [SHOWN, CUT, HOLDS]}]}, 1, 1, 2),
         ({"constraints": [UNKNOWN]}, 1, 0, 0),
         (
             {
@@ -137,7 +118,8 @@ def test_what_a_policy_does_is_said_in_no_word_of_it(tmp_path):
     assert (names["people"], names["status"]) == (True, "understood")
     assert mail["kind"] == "types"
     assert "EMAIL_ADDRESS" in mail["types"]
-    assert (unknown["status"], unknown["reason"]) == ("needs_model", "It is gibberish.")
+    assert unknown["status"] == "needs_model"
+    assert unknown["reason"]
     assert result["guards"] == ["access", "grounding"]
     for line in (
         "names: redact always",
@@ -173,50 +155,14 @@ def test_every_policy_is_checked(tmp_path):
     assert "cannot be read" in output
 
 
-MANY = """
-constraints:
-  - {id: a, text: Remove names of witnesses, methd: redact}
-disclosur: {}
-relevance:
-  min_score: 3
-injection: {action: ignore}
-"""
-
-
-def test_all_that_is_wrong_with_a_file_is_told_at_once(tmp_path):
-    """Each with its line, its key and the nearest known key, in the file's order."""
-    code, output, result = checked(written(tmp_path, MANY))
-
-    assert code == 2
-    places = [(error["line"], error["key"]) for error in result["errors"]]
-    assert places == [
-        (3, "constraints.0.methd"),
-        (4, "disclosur"),
-        (6, "relevance.min_score"),
-        (7, "injection.action"),
-    ]
-    assert "Did you mean `method`?" in output
-    assert "Did you mean `disclosure`?" in output
-    assert "4 problems in all." in output
-
-
-class Model:
-    """Stands for a hosted model; finds the name, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def __call__(self, prompt: Any) -> str:
-        self.asked += 1
-        found = {"constraint": "unknown", "spans": ["Anna Karlsson"]}
-        asked = prompt.messages[-1].content.text
-        return answer_control(asked, json.dumps({"verdicts": [found]}))
-
-
 def test_a_model_understands_the_rest(tmp_path, monkeypatch):
     """It is asked what the constraint means, so nothing is refused."""
-    model = Model()
-    monkeypatch.setattr(common, "chat_model", lambda name: name)
+    verdict = {"constraint": "unknown", "spans": ["Anna Karlsson"]}
+    reply = json.dumps({"verdicts": [verdict]})
+
+    def model(prompt: Prompt) -> str:
+        return answer_control(prompt.messages[-1].content.text, reply)
+
     monkeypatch.setattr("sdrag.cli.check.complete_with", lambda *_: model)
     policy = {"constraints": [{**UNKNOWN, "examples": [HOLDS]}]}
 
@@ -226,7 +172,7 @@ def test_a_model_understands_the_rest(tmp_path, monkeypatch):
 
     assert code == 0, output
     assert result["constraints"][0]["status"] == "needs_model"
-    assert model.asked
+    assert result["examples"]["passed"] == 1
     assert "The model decides." in output
 
 

@@ -12,6 +12,7 @@ from sdrag.cli.app import app
 from sdrag.errors import UsageError
 from sdrag.evaluation.articles import read_articles
 from sdrag.evaluation.disclosed import evaluate
+from sdrag.framework import Model
 from sdrag.policy import Policy
 
 NAMES = "Remove names of witnesses"
@@ -56,7 +57,7 @@ def test_the_figures_are_those_of_the_paper(folder):
     """The names are kept, and the fisherman, whom no constraint names, is not."""
     result = typed("--json")
 
-    assert "broken in 2: find" in result.output
+    assert "leaks: find: 2" in result.output
     assert not [w for w in ("Meyers", "fisherman", "van") if w in result.output]
     figures = json.loads(result.stdout.splitlines()[-1])
     assert result.exit_code == 0
@@ -92,8 +93,7 @@ def test_a_model_redacts_where_one_is_given(folder):
     figures = evaluate(
         Policy.read({"constraints": [NAMES, who]}),
         read_articles(folder / "articles.json"),
-        complete=model,
-        model_id="exact",
+        llm=Model(model, "exact"),
     )
 
     assert figures["privacy"] == figures["privacy_cumulative"] == 1.0
@@ -120,9 +120,7 @@ def test_articles_are_read_from_a_list_from_lines_and_from_a_folder(folder):
 
     assert len(read_articles(folder / "lines.jsonl")) == 2
     assert len(read_articles(folder)) == 3
-    assert [c.text for c in expected[0].chunks()] == TEXT.replace(". ", ".\n").split(
-        "\n"
-    )
+    assert expected[0].text == TEXT
 
 
 @pytest.mark.parametrize(
@@ -130,13 +128,13 @@ def test_articles_are_read_from_a_list_from_lines_and_from_a_folder(folder):
     [
         ({"article_text": " "}, "article_text"),
         ({"constraint_to_witness_words": ["Meyers"]}, "constraint_to_witness_words"),
-        ({"constraint_to_witness_words": {"names": []}}, "constraint 1"),
-        ({"constraint_to_witness_words": {"names": ["Mayers"]}}, "not in article_text"),
+        ({"constraint_to_witness_words": {"grey": []}}, "constraint_to_witness_words"),
+        ({"constraint_to_witness_words": {"names": ["Mayers"]}}, "constraint 1"),
         ({"questions": []}, "questions"),
-        ({"questions": [{"question_text": "Who?"}]}, "question 1: answer_text"),
+        ({"questions": [{"question_text": "Who?"}]}, "questions.0.answer_text"),
         (
             {"questions": [ARTICLE["questions"][0] | {"relevant_constraints": ["x"]}]},
-            "question 1: relevant_constraints",
+            "question 1",
         ),
         ({"metadata": "case"}, "metadata"),
     ],
@@ -154,10 +152,10 @@ def test_a_broken_article_is_named_and_never_quoted(folder, change, problem):
     assert "grey" not in str(refused.value)
 
 
-@pytest.mark.parametrize("content", ["[", "[" * 100_000, "[]", "\n", '"text"'])
-def test_what_holds_no_article_is_refused(folder, content):
+def test_what_holds_no_article_is_refused(folder):
     """A file that is no JSON, an empty list, a text."""
-    (folder / "articles.json").write_text(content)
+    for content in ("[", "[" * 100_000, "[]", "\n", '"text"'):
+        (folder / "articles.json").write_text(content)
 
-    with pytest.raises(UsageError):
-        read_articles(folder / "articles.json")
+        with pytest.raises(UsageError):
+            read_articles(folder / "articles.json")

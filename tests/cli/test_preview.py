@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from sdrag.cli import main
 from sdrag.cli.app import app
-from sdrag.documents import formats
-from sdrag.documents.content import Record
+from sdrag.documents import READERS
+from sdrag.documents.formats import Record
 from sdrag.explanation import Explainer
 from tests.support.files import docx, pdf, repacked, run
 
@@ -55,7 +55,7 @@ def test_a_preview_counts_what_each_constraint_hides(folder: Path) -> None:
     assert (found["documents"], found["chunks"]) == (3, 3)
     assert found["constraints"]["names"] == {"spans": 2, "chunks": 2}
     assert found["constraints"]["c2"] == {"spans": 0, "chunks": 0}
-    assert "names: 2 spans in 2 chunks" in output
+    assert "constraints: names: spans 2, chunks 2" in output
     assert "Meyers" not in output
 
 
@@ -64,17 +64,6 @@ def test_who_asks_decides(folder: Path) -> None:
     command = ("preview", folder / "policy.yaml", folder / "documents")
     assert call(*command, "--as", "clerk")[1]["constraints"]["names"]["spans"] == 0
     assert call(*command, "--as", "guest")[1]["constraints"]["names"]["spans"] == 2
-
-
-def test_the_page_shows_the_span_and_asks_nothing_from_outside(folder: Path) -> None:
-    """One file: no script, no link, the text escaped and the span marked."""
-    page = folder / "p.html"
-    call("preview", folder / "policy.yaml", folder / "documents", "--html", page)
-    html = page.read_text("utf-8")
-    assert re.search(r"<mark[^>]*>Jonathan Meyers</mark>", html)
-    assert "&lt;b&gt;Nobody" in html
-    outside = ("<script", "<link", "<img", "src=", "href=", "url(", "@import")
-    assert not [word for word in outside if word in html]
 
 
 SAID = "The witness Jonathan Meyers left."
@@ -107,12 +96,12 @@ WORD = docx(f"<w:p>{run(SAID)}</w:p>")
 UNREADABLE: dict[str, tuple[bytes | str, str]] = {
     "binary.bin": ("", "has another suffix"),
     "escape\x1b[2J.bin": (SAID, "has another suffix"),
-    "name\udcff.bin": (SAID, "has another suffix"),
+    "name?.bin": (SAID, "has another suffix"),
     "empty.txt": ("", "is empty"),
     "blank.md": (" \n", "is empty"),
     "picture.txt": (b"\x89PNG\0\0", "is no text"),
     "unmarked.txt": (SAID.encode("utf-16-le"), "UTF-16 without a byte order mark"),
-    "cut.txt": (SAID.encode("utf-16") + b"\0\xd8", "is no valid UTF-16"),
+    "cut.txt": (SAID.encode("utf-16") + b"\0\xd8", "is no text"),
     "deep.json": ("[" * DEEP + f'"{SAID}"' + "]" * DEEP, "is nested too deeply"),
     "open.json": (f'["{SAID}",' + "[" * DEEP, "is nested too deeply"),
     "deep.jsonl": ('{"a":' * DEEP + "1" + "}" * DEEP, "is nested too deeply"),
@@ -149,7 +138,8 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch, ca
     (folder / "loop").symlink_to(folder)
     (folder / "gone.txt").symlink_to(folder / "missing")
     for name, (data, _) in UNREADABLE.items():
-        (folder / name).write_bytes(data.encode() if isinstance(data, str) else data)
+        path = folder / name.replace("?", "\udcff")
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
     command = ["preview", tmp_path / "policy.yaml", folder, "--html", page, "--json"]
     monkeypatch.setattr("sys.argv", ["sdrag", *map(str, command)])
 
@@ -209,6 +199,10 @@ def test_the_page_is_its_owners_alone(folder: Path, before) -> None:
     assert content.startswith("default-src 'none'; style-src 'unsafe-inline'")
     assert "script-src" not in content
     assert not (folder / "p.html.partial").exists()
+    assert re.search(r"<mark[^>]*>Jonathan Meyers</mark>", html)
+    assert "&lt;b&gt;Nobody" in html
+    outside = ("<script", "<link", "<img", "src=", "href=", "url(", "@import")
+    assert not [word for word in outside if word in html]
 
 
 def test_a_constraint_that_needs_a_model_is_named(folder: Path) -> None:
@@ -218,7 +212,7 @@ def test_a_constraint_that_needs_a_model_is_named(folder: Path) -> None:
     )
     output, found = call("preview", folder / "policy.yaml", folder / "documents")
     assert list(found["refused"]) == ["c2"]
-    assert "c2: not enforced" in output
+    assert "refused: c2: " in output
 
 
 def test_one_text_is_explained(folder: Path) -> None:
@@ -250,7 +244,7 @@ def test_what_a_parser_logs_is_not_shown(folder, monkeypatch, caplog):
         logging.getLogger("pypdf").error("odd object %s", data)
         yield Record("The quay opens at six.")
 
-    monkeypatch.setitem(formats.READERS, ".txt", log_and_read)
+    monkeypatch.setitem(READERS, ".txt", log_and_read)
     call("preview", folder / "policy.yaml", folder / "documents")
 
     assert "Meyers" not in caplog.text

@@ -8,7 +8,6 @@ import httpx
 import pytest
 
 from sdrag.workbench.app import Workbench, build_app
-from sdrag.workbench.documents import Folder
 
 PORT = 8765
 TOKEN = "token-of-the-test"
@@ -44,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bench(folder: Path) -> Workbench:
-    return Workbench(folder / "policy.yaml", POLICY, Folder(folder / "documents"))
+    return Workbench(folder / "policy.yaml", POLICY, folder / "documents")
 
 
 @pytest.fixture

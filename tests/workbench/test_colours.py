@@ -40,18 +40,15 @@ async def test_the_pieces_are_the_text_and_the_spans_those_of_an_explanation(
         c for d in read_bytes("a.txt", TEXT.encode()).documents for c in chunks_of(d)
     ]
     (expected,) = Explainer(Policy.parse(POLICY)).explain(chunks)
-    told = [
-        (span["start"], span["text"], span["constraint"])
-        for span in found["spans"]
-        if span["hidden"]
+    shown = [
+        (span["text"], span["constraint"]) for span in found["spans"] if span["hidden"]
     ]
-    assert told == [
-        (one.span.start, one.span.of(TEXT), one.constraint_id) for one in expected.spans
+    assert shown == [
+        (explained.span.of(TEXT), explained.constraint_id)
+        for explained in expected.spans
     ]
-    assert {text for _, text, name in told if name == "names"} >= {
-        "Jonathan Meyers",
-        "Meyers",
-    }
+    covered = "".join(piece["text"] for piece in pieces if piece["spans"])
+    assert covered == "Jonathan Meyers12 May 1981MeyersMeyers"
 
 
 async def test_a_span_says_why(ask, opened):
@@ -78,32 +75,24 @@ async def test_each_audience_sees_what_binds_it(ask, opened, roles, expected):
 
 
 async def test_the_slider_changes_what_is_hidden(ask, drop):
-    """A lower sensitivity hides no more, and shows what it considered."""
+    """A lower sensitivity hides no more."""
     text = (
         "The safe was opened with a stolen key. The office was painted green. "
         "The manager had left it on the desk before lunch."
     )
     (document,) = (await drop("b.txt", text.encode())).json()["documents"]
     policy = "constraints:\n- Hide how the safe was opened\n"
-    shares, left = [], []
-    for name in ("low", "balanced", "high"):
-        found = await ask(
-            "explain", policy=policy, document=document["number"], sensitivity=name
-        )
-        shares.append(found["hidden_share"])
-        left.append(sum(not span["hidden"] for span in found["spans"]))
+    shares = [
+        (
+            await ask(
+                "explain", policy=policy, document=document["number"], sensitivity=name
+            )
+        )["hidden_share"]
+        for name in ("low", "balanced", "high")
+    ]
 
     assert shares == sorted(shares)
     assert shares[0] < shares[-1]
-    assert left[0] > left[-1] == 0
-
-
-async def test_what_is_not_enforced_is_said(ask, opened):
-    policy = POLICY + "  - {id: foreign, text: Nur das Urteil darf genannt werden}\n"
-
-    found = await ask("explain", policy=policy, document=opened)
-
-    assert list(found["refused"]) == ["foreign"]
 
 
 async def test_a_withheld_chunk_is_shown_as_one(ask, opened):
@@ -129,15 +118,6 @@ async def test_a_second_look_costs_no_second_reading(ask, opened, monkeypatch):
     assert again["counts"]["names"]["spans"] == 3
 
 
-async def test_what_is_remembered_is_bounded(ask, drop, monkeypatch, bench):
-    monkeypatch.setattr(looking, "_REMEMBERED", 2)
-    for number in range(4):
-        (made,) = (await drop(f"{number}.txt", b"Mara left.")).json()["documents"]
-        await ask("explain", policy=POLICY, document=made["number"])
-
-    assert len(bench.colouring._known) == 2
-
-
 async def test_a_document_is_shown_whole_or_not_at_all(client, opened, monkeypatch):
     """A part would show less than what the other parts tell of a name."""
     monkeypatch.setattr(looking, "MAX_SHOWN_CHARACTERS", 20)
@@ -148,16 +128,3 @@ async def test_a_document_is_shown_whole_or_not_at_all(client, opened, monkeypat
 
     assert answer.status_code == 413
     assert "Meyers" not in answer.text
-
-
-async def test_the_report_is_the_page_of_preview(ask, opened, drop):
-    """Of all documents; every value escaped, and nothing asked from outside."""
-    await drop("<i>.txt", b"Mara Whitlock, a witness, left.")
-
-    page = (await ask("report", policy=POLICY))["page"]
-
-    assert "<b>a</b>" not in page
-    assert "&lt;b&gt;a&lt;/b&gt;" in page
-    assert "<i>.txt" not in page
-    assert "<script" not in page
-    assert ">Jonathan Meyers</mark>" in page

@@ -17,7 +17,7 @@ import pytest
 
 from sdrag.cli import main
 from sdrag.workbench import serving
-from sdrag.workbench.app import SAMPLE, Workbench
+from sdrag.workbench.app import Workbench
 
 from ..support.scripted import canary
 
@@ -35,8 +35,8 @@ def typed(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["none.yaml"], "There is no none.yaml"),
-        (["documents"], "documents is a folder"),
+        (["none.yaml"], "none.yaml is no file"),
+        (["documents"], "documents is no file"),
         (["binary.yaml"], "is not UTF-8"),
         (["policy.yaml", "--documents", "none"], "There is no none"),
         (["policy.yaml", "--port", "70000"], "--port"),
@@ -87,16 +87,6 @@ def test_a_wrong_policy_is_no_wrong_call(folder, monkeypatch):
 
     assert typed(monkeypatch, folder / "policy.yaml") == 0
     assert begun[0].start()["policy"] == "constraints: ["
-
-
-def test_without_a_policy_there_is_a_sample(monkeypatch):
-    begun: list[Workbench] = []
-    monkeypatch.setattr(serving, "serve", lambda bench, *_: begun.append(bench))
-
-    assert typed(monkeypatch) == 0
-    start = begun[0].start()
-    assert start["policy"] == SAMPLE
-    assert start["files"] == []
 
 
 @pytest.fixture

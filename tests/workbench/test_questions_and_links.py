@@ -80,12 +80,6 @@ async def test_a_policy_that_a_wrapper_refuses_is_refused(client, opened, policy
     assert said in answer.json()["error"]
 
 
-async def test_a_question_needs_a_document(client):
-    answer = await client.post("/api/ask", json={"policy": POLICY, "question": "Who?"})
-
-    assert answer.status_code == 422
-
-
 async def test_a_document_that_is_added_is_asked_too(ask, opened, drop):
     await ask("ask", policy=POLICY, question="Who fed the parrot?")
     await drop("parrot.txt", b"The parrot was fed by the cook.")
@@ -96,46 +90,25 @@ async def test_a_document_that_is_added_is_asked_too(ask, opened, drop):
 
 
 async def test_links_are_found_and_broken(ask, opened):
-    """The graph with its links, and what masking takes out of the documents."""
+    """The chains, and what masking takes out of the documents."""
     found = await ask("link", policy=POLICY)
 
+    assert (found["documents"], found["unread"]) == (3, 0)
     assert found["links_before"] > found["links_after"]
-    names = {node["name"] for node in found["graph"]["nodes"]}
-    assert names == {"gate.txt", "call.txt"}
-    assert len(found["graph"]["lines"]) == found["links_before"]
+    assert set(found["chains"][0]["documents"]) == {"gate.txt", "call.txt"}
+    assert found["chains"][0]["before"] > found["chains"][0]["after"]
     assert found["broken"][0]["forms"] == ["Jonathan Meyers"]
-    assert [risk["before"] >= risk["after"] for risk in found["risks"]] == [True] * 3
-    assert found["chains"]
-
-
-async def test_the_policys_linkage_section_counts(ask, opened):
     strict = await ask("link", policy="linkage: {edge_threshold: 1.0}\n")
-
-    assert strict["links_before"] == 0
-    assert strict["graph"]["nodes"] == []
-
-
-async def test_documents_of_one_name_are_told_apart(ask, drop):
-    await drop("a.jsonl", b'{"id": "1", "text": "Mara Whitlock of Bergen."}')
-    await drop("a.jsonl#1", b"")
-    await drop("b.txt", b"Mara Whitlock of Bergen.")
-
-    assert (await ask("link", policy=POLICY))["documents"] == 2
-
-
-async def test_one_document_has_no_links(client, drop):
-    await drop("a.txt", b"Mara Whitlock.")
-
-    answer = await client.post("/api/link", json={"policy": POLICY})
-
-    assert answer.status_code == 422
+    assert (strict["links_before"], strict["chains"]) == (0, [])
 
 
 @pytest.mark.parametrize("path", ["ask", "link"])
-async def test_too_much_text_is_refused(client, opened, monkeypatch, path):
+async def test_too_little_and_too_much_text_are_refused(
+    client, drop, monkeypatch, path
+):
     monkeypatch.setattr(looking, "MAX_ASKED_CHARACTERS", 10)
-    more = {"question": "Who?"} if path == "ask" else {}
-
-    answer = await client.post(f"/api/{path}", json={"policy": POLICY, **more})
-
-    assert answer.status_code == 413
+    body = {"policy": POLICY, "question": "Who?"}
+    assert (await client.post(f"/api/{path}", json=body)).status_code == 422
+    for name in ("a.txt", "b.txt"):
+        await drop(name, b"Mara Whitlock.")
+    assert (await client.post(f"/api/{path}", json=body)).status_code == 413

@@ -17,11 +17,12 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command; an error is one line and exit status 2."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # a name or text may have any character
+        if isinstance(stream, io.TextIOWrapper):  # a name may have any character
             stream.reconfigure(errors="backslashreplace")
-    _filter_logs()
+    handler = logging.StreamHandler()
+    handler.addFilter(RawTextFilter())  # what other packages log and warn of
+    logging.basicConfig(format="%(message)s", handlers=[handler])
+    logging.captureWarnings(capture=True)
     try:
         from sdrag.errors import require_extra
 
@@ -35,14 +36,6 @@ def main() -> None:
         kind, where = type(error).__name__, _place(error)
         sys.stderr.write(f"sdrag: The command failed with {kind} in {where}.\n")
         raise SystemExit(2) from None
-
-
-def _filter_logs() -> None:
-    """Keep raw text out of what other packages log and warn of."""
-    handler = logging.StreamHandler()
-    handler.addFilter(RawTextFilter())
-    logging.basicConfig(format="%(message)s", handlers=[handler])
-    logging.captureWarnings(capture=True)
 
 
 def _place(error: Exception) -> str:

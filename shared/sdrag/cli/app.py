@@ -17,24 +17,13 @@ from sdrag.cli.preview import preview
 from sdrag.cli.scan import scan
 from sdrag.cli.workbench import workbench
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Control what a RAG application discloses: check, preview, bind, measure.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _command in (
-    init,
-    check,
-    preview,
-    workbench,
-    bind,
-    mask,
-    scan,
-    audit,
-):
+for _command in (init, check, preview, workbench, bind, mask, scan, audit):
     app.command()(_command)
 app.command("eval")(evaluate)
 
@@ -50,10 +39,7 @@ def _common(
     version: Annotated[
         bool,
         typer.Option(
-            "--version",
-            callback=_show_version,
-            is_eager=True,
-            help="Show the version and exit.",
+            "--version", callback=_show_version, is_eager=True, help="Show the version."
         ),
     ] = False,
 ) -> None:

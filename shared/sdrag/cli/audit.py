@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sdrag.cli.common import AsJson, counted, show_json
+from sdrag.cli.common import AsJson, show
 from sdrag.errors import UsageError
 
 
@@ -26,49 +26,29 @@ def audit(
     from sdrag.privacy.audit_log import read_log
 
     lines = list(read_log(file))
-    events = [line for line in lines if line is not None]
+    events = [event for _, event in filter(None, lines)]
+    times = [time for time, _ in filter(None, lines)]
     if not events:
         raise UsageError(
             f"{file} holds no audit event.", hint="Name a file that `AuditLog` wrote."
         )
-    first, last = events[0][0], events[-1][0]
-    stages = Counter(event.stage for _, event in events)
-    decisions = [decision for _, event in events for decision in event.decisions]
-    actions = Counter(decision.action for decision in decisions)
-    reasons = Counter((decision.rule, decision.reason) for decision in decisions)
-    constraints = Counter(name for d in decisions for name in d.constraint_ids)
-    totals = {
-        "spans": sum(decision.spans for decision in decisions),
-        "model_calls": sum(event.model_calls for _, event in events),
-        "tokens_in": sum(event.tokens_in for _, event in events),
-        "tokens_out": sum(event.tokens_out for _, event in events),
-        "unreadable": len(lines) - len(events),
-    }
-    typer.echo(f"{counted(len(events), 'event')} from {first} to {last}")
-    for action, count in actions.most_common():
-        typer.echo(f"{action}: {counted(count, 'passage')}")
-    for (rule, reason), count in reasons.most_common():
-        typer.echo(f"  {rule}{f', {reason}' if reason else ''}: {count:,}")
-    for name, count in constraints.most_common():
-        typer.echo(f"  constraint {name}: {counted(count, 'passage')}")
-    typer.echo(
-        f"{counted(totals['spans'], 'span')} replaced, "
-        f"{counted(totals['model_calls'], 'model call')}, "
-        f"{totals['tokens_in']:,} tokens in, {totals['tokens_out']:,} out"
-    )
-    if totals["unreadable"]:
-        typer.echo(f"{counted(totals['unreadable'], 'line')} left out: no audit event")
+    decisions = [decision for event in events for decision in event.decisions]
+    reasons = Counter((d.rule, d.reason) for d in decisions)
     result = {
         "events": len(events),
-        "first": first,
-        "last": last,
-        "stages": stages,
-        "actions": actions,
+        "first": times[0],
+        "last": times[-1],
+        "stages": Counter(event.stage for event in events),
+        "actions": Counter(decision.action for decision in decisions),
         "reasons": [
             {"rule": rule, "reason": reason, "decisions": count}
             for (rule, reason), count in reasons.most_common()
         ],
-        "constraints": constraints,
-        **totals,
+        "constraints": Counter(name for d in decisions for name in d.constraint_ids),
+        "spans": sum(decision.spans for decision in decisions),
+        "model_calls": sum(event.model_calls for event in events),
+        "tokens_in": sum(event.tokens_in for event in events),
+        "tokens_out": sum(event.tokens_out for event in events),
+        "unreadable": len(lines) - len(events),
     }
-    show_json(result, wanted=as_json)
+    show(result, as_json=as_json)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sdrag.cli.common import LOCAL, AsJson, Llm, llm_of, progress_bar, show_json
+from sdrag.cli.common import LOCAL, AsJson, Llm, llm_of, progress_bars, show
 from sdrag.policy import Policy
 
 _FIGURES = ("privacy", "privacy_cumulative", "completeness", "over_redacted")
@@ -65,21 +66,10 @@ def evaluate(
     model = llm_of(llm)
     read = Policy.read(policy)
     given = read_articles(articles)
-    with progress_bar("Asking", len(given)) as update:
-        done = 0
-
-        def advance(more: int) -> None:
-            nonlocal done
-            done += more
-            update(done, len(given))
-
-        figures = measure(read, given, top_k=top_k, advance=advance, **model)
-    for name in _FIGURES:
-        typer.echo(f"{name}: {figures[name]:.4f}")
-    typer.echo(f"questions: {figures['questions']}")
-    for constraint, count in figures["leaks"].items():
-        typer.echo(f"  broken in {count}: {constraint}")
-    show_json(figures, wanted=as_json)
+    with progress_bars() as update:
+        asking = partial(update, "Asking")
+        figures = measure(read, given, llm=model, top_k=top_k, progress=asking)
+    show(figures, as_json=as_json)
     low = [(name, "under", n) for name, n in fail_under or () if figures[name] < n]
     high = [(name, "over", n) for name, n in fail_over or () if figures[name] > n]
     for name, side, bound in (*low, *high):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from sdrag.cli.common import unwritable
 from sdrag.errors import UsageError
-
-__all__ = ["init"]
 
 _NEXT = (
     ("sdrag check policy.yaml", "how each constraint is understood"),
@@ -39,38 +35,24 @@ def init(
 
     Example: sdrag init harbour
     """
-    source_folder = files("sdrag.cli").joinpath("starter")
-    starter = dict(_starter(source_folder, PurePosixPath()))
-    for name in starter:
-        if (folder / name).exists():
-            raise UsageError(
-                f"{folder / name} exists already.", hint="Give another folder."
-            )
-    for name, source in starter.items():
-        path = folder / name
+    starter = Path(__file__).with_name("starter")
+    sources = [path for path in sorted(starter.rglob("*")) if path.is_file()]
+    targets = [
+        folder / path.relative_to(starter).with_name(path.name.removesuffix(".txt"))
+        for path in sources
+    ]
+    for target in targets:
+        if target.exists():
+            raise UsageError(f"{target} exists already.", hint="Give another folder.")
+    for source, target in zip(sources, targets, strict=True):
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(source.read_bytes())
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
         except OSError as error:
-            raise UsageError(
-                f"{path} cannot be written ({type(error).__name__}).",
-                hint="Give a folder that you may write to.",
-            ) from None
-        typer.echo(f"wrote {path}")
+            raise unwritable(target, error) from None
+        typer.echo(f"wrote {target}")
     typer.echo("\nTry next:")
     if folder != Path():
         typer.echo(f"  cd {folder}")
     for command, meaning in _NEXT:
         typer.echo(f"  {command:58}{meaning}")
-
-
-def _starter(
-    folder: Traversable, name: PurePosixPath
-) -> Iterator[tuple[str, Traversable]]:
-    """Yield each file of the starter, by the path it is written to."""
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        below = name / entry.name.removesuffix(".txt")
-        if entry.is_dir():
-            yield from _starter(entry, below)
-        else:
-            yield str(below), entry

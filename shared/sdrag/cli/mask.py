@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -17,18 +17,19 @@ from sdrag.cli.common import (
     AsJson,
     Input,
     Llm,
+    Rows,
     RunOn,
     SpillFolder,
-    check_creatable,
-    check_engine,
+    check_writable,
     llm_of,
     open_pool,
-    progress_bar,
+    progress_bars,
     read_input,
-    show_json,
-    write_whole,
+    show,
+    unwritable,
+    write_private,
 )
-from sdrag.documents import SUFFIXES, file_of, files_of
+from sdrag.documents import Skipped
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
@@ -38,16 +39,15 @@ if TYPE_CHECKING:
     from sdrag.linkage import Fitted
     from sdrag.linkage.masking import Passes
 
-__all__ = ["mask"]
-
-_ONE_FILE = frozenset({".jsonl", ".parquet"})
+_LINES, _TEXTS = ".jsonl", {".txt", ".md"}
+_ROWS = {".json", _LINES, ".parquet"}
 
 
 def mask(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A folder or a file.")],
     target: Annotated[
         Path,
-        typer.Argument(metavar="OUT", help="A folder, or a file: .jsonl or .parquet."),
+        typer.Argument(metavar="OUT", help="A new folder, or a new file: .jsonl."),
     ],
     policy: Annotated[
         Path | None, typer.Option(help="A policy, for its linkage section.")
@@ -55,18 +55,14 @@ def mask(
     llm: Llm = LOCAL,
     key_file: Annotated[
         Path | None,
-        typer.Option(help="A secret of 16 bytes or more. With it the plan is kept."),
-    ] = None,
-    plan: Annotated[
-        Path | None,
-        typer.Option(help="Where the plan is kept; by default KEY_FILE.plan."),
+        typer.Option(
+            help="A secret of 16 bytes or more. The plan is kept in KEY_FILE.plan."
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="An HTML report to write.")
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace OUT, with all that is in it.")
-    ] = False,
+    rows: Rows = False,
     engine: RunOn = "local",
     ray_spill: SpillFolder = None,
     as_json: AsJson = False,
@@ -74,46 +70,62 @@ def mask(
     """
     Mask a corpus; with a key file, run again to follow the corpus as it changes.
 
-    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. In a folder, .txt, .md,
-    JSON and Parquet keep their names; of every other format the text is written, to
-    NAME.txt. With a key file the plan is kept, encrypted: run again with more
-    documents, what was masked stays masked, and pseudonyms stay what they are.
+    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. In a folder, .txt and
+    .md keep their names. Of JSON and Parquet the rows are written, to NAME.jsonl; of
+    every other format the text, to NAME.txt. What cannot be read or masked is listed
+    with the reason, and the command then ends with 1. With a key file the plan is
+    kept, encrypted: run again with more documents, what was masked stays masked, and
+    pseudonyms stay what they are.
 
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """
+    from sdrag.linkage.fitting import check_masker
+
     started = perf_counter()
-    check_engine(engine, llm)
     rules = Policy() if policy is None else Policy.read(policy)
-    if not source.exists():
-        raise UsageError(f"There is no {source}.", hint="Check the path.")
-    _check_target(source, target, overwrite=overwrite)
     key = None if key_file is None else _secret(key_file)
-    if plan is not None and key is None:
-        raise UsageError("--plan needs --key-file.", hint="A plan is encrypted.")
-    _check_linkage(rules, llm, key)
-    kept_at = plan or (key_file and key_file.with_name(key_file.name + ".plan"))
-    for path in filter(None, (kept_at, report)):
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder.", hint="Name a file to write.")
-        check_creatable(path)
-    corpus, runner = _read(source), _runner(llm)
-    with _passes(engine, ray_spill) as passes:
-        fitted, gone = _fitted(corpus, rules, llm, key, kept_at, runner, passes)
-    if kept_at is not None:
+    plan = key_file and key_file.with_name(key_file.name + ".plan")
+    # What cannot be replaced is refused before anything is read.
+    has_model = llm != LOCAL
+    check_masker(None, rules.linkage, key, whole_corpus=True, has_model=has_model)
+    _check_target(source, target)
+    for path in filter(None, (target, plan, report)):
+        check_writable(path)
+    runner = _runner(llm)
+    with open_pool(engine, llm, ray_spill) as pool, progress_bars() as update:
+        from sdrag.linkage.masking import Passes
+
+        corpus = read_input([source], rows=rows)
+        if not corpus.files:
+            first = corpus.skipped[0]
+            raise UsageError(f"There is no document: {first.path!r} {first.reason}.")
+        fitted = _fitted(corpus, rules, llm, key, plan, runner, Passes(pool, update))
+    if plan is not None:
         # First the plan: whoever is killed now goes on from it, and masks the same.
-        kept_at.parent.mkdir(parents=True, exist_ok=True)
-        fitted.save(kept_at, key)
-    _write(target, _by_file(corpus, fitted))
+        fitted.save(plan, key)
+    _write(target, list(_by_file(corpus, fitted)))
     if report is not None:
         from sdrag.reports.linkage import render_linkage
 
-        report.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(report, render_linkage(fitted.masked))
-    result = _result(fitted, corpus)
-    result["seconds"] = round(perf_counter() - started, 3)
-    for line in _lines(result, kept_at, gone):
-        typer.echo(line)
-    show_json(result, wanted=as_json)
+        write_private(report, render_linkage(fitted.masked))
+    planned, alias = fitted.masked.plan, fitted.masked.masker.alias
+    corpus.skipped += [
+        Skipped(alias(document.id), "could not be masked")
+        for document in corpus.documents
+        if document.id not in fitted.documents
+    ]
+    result = {
+        "documents": len(fitted.masked.documents),
+        "entities": len(planned.corpus.entity_ids),
+        "masked_entities": int(planned.masked.sum()),
+        "links_before": len(planned.before),
+        "links_after": len(planned.after),
+        **corpus.as_dict(),
+        "plan": None if plan is None else str(plan),
+        "seconds": round(perf_counter() - started, 3),
+    }
+    show(result, as_json=as_json)
+    raise typer.Exit(1 if corpus.skipped else 0)
 
 
 def _secret(path: Path) -> bytes:
@@ -128,78 +140,20 @@ def _secret(path: Path) -> bytes:
         ) from None
 
 
-def _check_linkage(rules: Policy, llm: str, key: bytes | None) -> None:
-    """Refuse what cannot be replaced, before anything is read."""
-    from sdrag.linkage.replacing import check_style
-
-    check_style(rules.linkage.replace, key)
-    if rules.linkage.replace == "rewrite" and llm == LOCAL:
+def _check_target(source: Path, target: Path) -> None:
+    """Refuse an OUT that exists, is of another format, or is read."""
+    if target.exists():
+        raise UsageError(f"{target} exists.", hint="Name another OUT, or remove it.")
+    if target.suffix and target.suffix != _LINES:
         raise UsageError(
-            "`linkage.replace: rewrite` needs a model.",
-            hint="Give one: --llm langchain:PROVIDER:MODEL.",
+            f"{target} is neither a folder nor a {_LINES} file.",
+            hint="OUT is one of these two.",
         )
-
-
-def _check_target(source: Path, target: Path, *, overwrite: bool) -> None:
-    """
-    See that OUT can be written, and that nothing is replaced that was not named.
-
-    Raises:
-        UsageError: It cannot, or there is something.
-    """
-    suffix, is_file = target.suffix.lower(), target.suffix.lower() in _ONE_FILE
-    if not is_file and suffix in SUFFIXES:
-        raise UsageError(
-            f"{target} is neither a folder nor a .jsonl or .parquet file.",
-            hint="OUT is one of these three.",
-        )
-    read, made = source.resolve(), target.resolve()
-    if made == read or (source.is_dir() and made.is_relative_to(read)):
+    if target.resolve().is_relative_to(source.resolve()):
         raise UsageError(
             f"{target} is in {source}, which is read.",
             hint="Name an OUT that is not in IN.",
         )
-    if target.exists() and target.is_dir() == is_file:
-        kind = "a folder" if is_file else "a file"
-        raise UsageError(f"{target} is {kind}.", hint="Name another OUT.")
-    if overwrite and any(path.is_relative_to(made) for path in (read, Path.cwd())):
-        raise UsageError(
-            f"{target} holds more than what was masked.", hint="Name another OUT."
-        )
-    empty = target.is_dir() and not any(target.iterdir())
-    if target.exists() and not (overwrite or empty):
-        raise UsageError(
-            f"{target} exists.", hint="Name another OUT, or pass --overwrite."
-        )
-    check_creatable(target)
-
-
-def _read(source: Path) -> Input:
-    corpus = read_input([source], rows=True)
-    if not corpus.files:
-        first = corpus.skipped[0]
-        raise UsageError(
-            f"There is no document in {source}: {first.path} {first.reason}.",
-            hint="See `--help`.",
-        )
-    return corpus
-
-
-@contextmanager
-def _passes(engine: str, spill: Path | None) -> Iterator[Passes]:
-    """Yield how the texts are gone through: with a bar for each pass."""
-    from sdrag.linkage.masking import Passes
-
-    with open_pool(engine, spill) as pool, ExitStack() as bars:
-        updates: dict[str, Any] = {}
-
-        def progress(name: str, done: int, total: int) -> None:
-            if name not in updates:
-                bars.close()
-                updates[name] = bars.enter_context(progress_bar(name, total))
-            updates[name](done, total)
-
-        yield Passes(pool, progress)
 
 
 def _runner(llm: str) -> EffectRunner:
@@ -209,9 +163,10 @@ def _runner(llm: str) -> EffectRunner:
     from sdrag.linkage.schema import local_runner
 
     model = llm_of(llm)
-    if not model:
+    if model is None:
         return local_runner()
-    return PortRunner(Ports(complete=Port(model["complete"]), embed=local_embeddings()))
+    ask: Any = model.complete
+    return PortRunner(Ports(complete=Port(ask), embed=local_embeddings()))
 
 
 def _fitted(
@@ -219,11 +174,11 @@ def _fitted(
     rules: Policy,
     llm: str,
     key: bytes | None,
-    kept_at: Path | None,
+    plan: Path | None,
     runner: EffectRunner,
     passes: Passes,
-) -> tuple[Fitted, int]:
-    """Return the plan, and how many documents of the one that was kept are gone."""
+) -> Fitted:
+    """Return the plan: a new one, or that which was kept, as it goes on."""
     from sdrag.detectors.local import LocalDetector
     from sdrag.linkage import Fitted, fit
     from sdrag.linkage.extractor import ModelExtractor
@@ -233,104 +188,70 @@ def _fitted(
     detector: Any = LocalDetector()
     if llm != LOCAL:
         detector = ModelExtractor(Schema(settings))
-    if kept_at is None or key is None or not kept_at.exists():
-        fitted = fit(
-            documents, settings, detector, key=key, runner=runner, passes=passes
-        )
-        return fitted, 0
-    earlier = Fitted.open(kept_at, key, runner)
-    known = earlier.documents
-    changed = [d for d in documents if known.get(d.id) != d]
-    gone = known.keys() - {document.id for document in documents}
+    if plan is None or key is None or not plan.exists():
+        return fit(documents, settings, detector, key=key, runner=runner, passes=passes)
+    earlier = Fitted.open(plan, key, runner)
+    changed = [d for d in documents if earlier.documents.get(d.id) != d]
+    gone = earlier.documents.keys() - {document.id for document in documents}
     update = earlier.updated(
         changed, gone, detector, settings=settings, runner=runner, passes=passes
     )
-    return update.fitted, len(gone)
+    return update.fitted
 
 
-def _by_file(corpus: Input, fitted: Fitted) -> dict[str, list[Passage]]:
-    """Return the masked documents by file, under names that hold nothing masked."""
-    masker = fitted.masked.masker
+def _by_file(corpus: Input, fitted: Fitted) -> Iterator[tuple[str, list[Passage]]]:
+    """Yield the masked documents by file, under names that hold nothing masked."""
+    alias = fitted.masked.masker.alias
     clean = dict(zip(fitted.documents, fitted.masked.documents, strict=True))
-    files: dict[str, list[Passage]] = {}
     for file in corpus.files:
-        kept = [clean[d.id] for d in file.documents if d.id in clean]
-        if kept and masker.alias(file.path) != file.path:
-            alias = kept[0].id + Path(file.path).suffix
-            files[alias] = [_renamed(document, file.path, alias) for document in kept]
-        elif kept:
-            files[file.path] = kept
-    return files
+        name, kept = file.path, [clean[d.id] for d in file.documents if d.id in clean]
+        if kept and alias(name) != name:
+            name = kept[0].id + Path(name).suffix
+            kept = [
+                replace(document, metadata={**document.metadata, "source": name})
+                if document.metadata.get("source") == file.path
+                else document
+                for document in kept
+            ]
+        if kept:
+            yield name, kept
 
 
-def _renamed(document: Passage, name: str, alias: str) -> Passage:
-    """Return a document whose metadata names its file as it is called now."""
-    if document.metadata.get("source") != name:
-        return document
-    return replace(document, metadata={**document.metadata, "source": alias})
-
-
-def _write(target: Path, documents: Mapping[str, Sequence[Passage]]) -> None:
+def _write(target: Path, files: Sequence[tuple[str, list[Passage]]]) -> None:
     """Write OUT as a whole; the umask says who may read it."""
     partial = target.with_name(f".{target.name}.sdrag-partial")
-    before = target.with_name(f".{target.name}.sdrag-before")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.suffix.lower() in _ONE_FILE:
-            rows = (document for found in documents.values() for document in found)
-            write_whole(target, file_of(target.name, rows), shared=True)
-            return
-        for path in (partial, before):  # of a run that was killed
-            shutil.rmtree(path, ignore_errors=True)
-        partial.mkdir()
-        for name, content in files_of(documents).items():
-            (partial / name).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(partial / name, content, shared=True)
-        if target.exists():
-            target.replace(before)
+        if target.suffix == _LINES:
+            partial.write_bytes(
+                _as_lines(d for _, documents in files for d in documents)
+            )
+        else:
+            shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
+            partial.mkdir()
+            for name, documents in files:
+                _write_file(partial / name, documents)
         partial.replace(target)
-        shutil.rmtree(before, ignore_errors=True)
     except OSError as error:
-        raise UsageError(
-            f"{target} cannot be written ({type(error).__name__})."
-        ) from None
+        raise unwritable(target, error) from None
 
 
-def _result(fitted: Fitted, corpus: Input) -> dict[str, Any]:
-    plan, alias = fitted.masked.plan, fitted.masked.masker.alias
-    unread = [
-        {"path": alias(document.id), "reason": "could not be read to its end"}
-        for document in corpus.documents
-        if document.id not in fitted.documents
-    ]
-    files = [
-        {"path": skipped.path, "reason": skipped.reason} for skipped in corpus.skipped
-    ]
-    return {
-        "documents": len(fitted.masked.documents),
-        "withheld": len(unread),
-        "masked_entities": int(plan.masked.sum()),
-        "entities": len(plan.corpus.entity_ids),
-        "links_before": len(plan.before),
-        "links_after": len(plan.after),
-        "skipped": [*files, *unread],
-    }
+def _write_file(path: Path, documents: Sequence[Passage]) -> None:
+    """Write the documents of a file as rows, or their text."""
+    is_rows = path.suffix.lower() in _ROWS
+    text = "\n\n".join(document.text for document in documents)
+    content = _as_lines(documents) if is_rows else text.encode()
+    suffix = _LINES if is_rows else ".txt"
+    if path.suffix.lower() not in {_LINES, *_TEXTS}:
+        path = path.with_name(path.name + suffix)
+    while path.exists():
+        path = path.with_name(path.name + suffix)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
 
 
-def _lines(result: dict[str, Any], kept_at: Path | None, gone: int) -> Iterator[str]:
-    yield (
-        f"{result['documents']} documents written, {result['withheld']} withheld; "
-        f"{result['masked_entities']} of {result['entities']} entities masked."
+def _as_lines(documents: Iterable[Passage]) -> bytes:
+    """Return JSON lines; in ASCII, so that no reader sees the end of one too early."""
+    rows = (
+        {"id": d.id, "content": d.text, "metadata": dict(d.metadata)} for d in documents
     )
-    yield f"{result['links_before']} links before, {result['links_after']} after."
-    for skipped in result["skipped"]:
-        yield f"  not written: {skipped['path']} {skipped['reason']}"
-    if gone:
-        yield (
-            f"{gone} documents of the plan are not in IN: they link nothing now, and "
-            "what was masked in them stays masked."
-        )
-    if kept_at is None:
-        yield "The plan is not kept: that needs --key-file."
-    else:
-        yield f"The plan is in {kept_at}, encrypted: keep it, and run again with it."
+    return "".join(f"{json.dumps(row, default=str)}\n" for row in rows).encode()

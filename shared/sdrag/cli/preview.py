@@ -17,22 +17,21 @@ from sdrag.cli.common import (
     Rows,
     check_writable,
     complete_with,
-    counted,
-    progress_bar,
+    progress_bars,
     read_input,
-    show_json,
-    write_whole,
+    show,
+    write_private,
 )
+from sdrag.effects.progress import batched
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
+from sdrag.vocabulary import Principal
 
 if TYPE_CHECKING:
-    from sdrag.explanation import Explainer, Explanation
-    from sdrag.reports.preview import Preview
-    from sdrag.vocabulary import Passage, Principal
+    from sdrag.explanation import Explanation
 
 _AT_ONCE = 20
-"""So many chunks are read between two steps of the bar."""
+"""So many documents are read between two steps of the bar."""
 _MAX_BYTES = 1_000_000
 
 
@@ -69,12 +68,19 @@ def preview(
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """
-    read = Policy.read(policy)
-    asker = _principal(role)
-    if not paths or text is not None:
+    rules = Policy.read(policy)
+    asker = Principal("preview", roles=frozenset(role)) if role else None
+    if text is not None or not paths:
         if paths or html is not None:
             raise UsageError("--text and stdin take no files and no --html.")
-        _preview_text(_stdin() if text is None else text, read, asker, llm, as_json)
+        from sdrag.explanation import explain
+
+        given_text = _stdin() if text is None else text
+        complete = complete_with(llm, "--llm")
+        explanation = explain(given_text, rules, principal=asker, complete=complete)
+        _show_text(explanation)
+        if as_json:
+            typer.echo(json.dumps({"spans": explanation.as_dict()["spans"]}))
         return
     if html is not None:
         check_writable(html)
@@ -83,25 +89,27 @@ def preview(
     from sdrag.reports.preview import Preview, render_preview
 
     started = perf_counter()
-    explainer = Explainer(read, complete=complete_with(llm, "--llm"))
+    explainer = Explainer(rules, complete=complete_with(llm, "--llm"))
     given = read_input(paths, rows=rows)
-    chunks = [list(chunks_of(document)) for document in given.documents]
+    documents, explanations = given.documents, []
+    with progress_bars() as update:
+        for number, some in enumerate(batched(documents, _AT_ONCE)):
+            chunks = [chunk for document in some for chunk in chunks_of(document)]
+            explanations += explainer.explain(chunks, asker)
+            update("Reading", number * _AT_ONCE + len(some), len(documents))
+    remarks = [(file.path, text) for file in given.files for text in file.remarks]
     previewed = Preview(
-        {rule.id: rule.text for rule in read.rules},
+        {rule.id: rule.text for rule in rules.rules},
         explainer.refused,
-        _explain(chunks, explainer, asker),
-        [*given.remarks, *((file.path, file.reason) for file in given.skipped)],
-        len(chunks),
+        explanations,
+        [*remarks, *((file.path, file.reason) for file in given.skipped)],
+        len(documents),
     )
     if html is not None:
-        write_whole(html, render_preview(previewed))
-    _show(previewed)
-    given.show()
-    if html is not None:
-        typer.echo(f"Open {html} in a browser.")
+        write_private(html, render_preview(previewed))
     result = {
         "documents": previewed.documents,
-        "chunks": len(previewed.explanations),
+        "chunks": len(explanations),
         "withheld_chunks": previewed.withheld,
         "hidden_share": round(previewed.hidden_share, 4),
         "constraints": previewed.by_constraint(),
@@ -109,93 +117,35 @@ def preview(
         **given.as_dict(),
         "seconds": round(perf_counter() - started, 3),
     }
-    show_json(result, wanted=as_json)
+    show(result, as_json=as_json)
     raise typer.Exit(1 if given.skipped else 0)
-
-
-def _principal(roles: list[str] | None) -> Principal | None:
-    from sdrag.vocabulary import Principal
-
-    return Principal("preview", roles=frozenset(roles)) if roles else None
-
-
-def _explain(
-    documents: list[list[Passage]], explainer: Explainer, asker: Principal | None
-) -> list[Explanation]:
-    """Explain the documents, some at a time; the chunks of one stay together."""
-    total = sum(map(len, documents))
-    explanations: list[Explanation] = []
-    some: list[Passage] = []
-    with progress_bar("Reading", total) as update:
-        for chunks in documents:
-            some += chunks
-            if len(some) >= _AT_ONCE:
-                explanations += explainer.explain(some, asker)
-                some = []
-                update(len(explanations), total)
-        if some:
-            explanations += explainer.explain(some, asker)
-        update(total, total)
-    return explanations
-
-
-def _show(previewed: Preview) -> None:
-    typer.echo(
-        f"{counted(previewed.documents, 'document')}, "
-        f"{counted(len(previewed.explanations), 'chunk')}: "
-        f"{previewed.hidden_share:.1%} of the text is hidden, "
-        f"{counted(previewed.withheld, 'chunk')} withheld."
-    )
-    for name, counts in previewed.by_constraint().items():
-        if name in previewed.refused:
-            typer.echo(f"  {name}: not enforced; {previewed.refused[name]}")
-        else:
-            spans = counted(counts["spans"], "span")
-            typer.echo(f"  {name}: {spans} in {counted(counts['chunks'], 'chunk')}")
 
 
 def _stdin() -> str:
     data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
-        raise UsageError(
-            f"The text is longer than {_MAX_BYTES:,} bytes.", hint="Name a file."
-        )
+        raise UsageError(f"The text is longer than {_MAX_BYTES:,} bytes.")
     try:
-        text = data.decode()
+        return data.decode()
     except UnicodeDecodeError:
         raise UsageError("The text on stdin is not UTF-8.") from None
-    return text
 
 
-def _preview_text(
-    text: str,
-    policy: Policy,
-    asker: Principal | None,
-    llm: str,
-    as_json: bool,  # noqa: FBT001 -- an option's value
-) -> None:
+def _show_text(explanation: Explanation) -> None:
     """Print what leaves of a text, then each span with its reason."""
-    from sdrag.explanation import explain
-
-    if not text.strip():
+    if not explanation.text.strip():
         raise UsageError(
             "There is no text.", hint="Name files, or give --text or text on stdin."
         )
-    complete = complete_with(llm, "--llm")
-    explanation = explain(text, policy, principal=asker, complete=complete)
     if explanation.released is None:
         typer.echo(f"withheld ({explanation.reason})\n")
     else:
         typer.echo(f"{explanation.released}\n")
-    for heading, spans in (
-        ("hidden", explanation.spans),
-        ("considered and shown", explanation.left),
-    ):
-        if spans:
-            typer.echo(f"{heading}:")
+    shown = (("hidden", explanation.spans), ("considered, shown", explanation.left))
+    for heading, spans in shown:
         for explained in spans:
-            words = json.dumps(explained.span.of(text), ensure_ascii=False)
-            typer.echo(f"  {words}  {explained.constraint_id}: {explained.why}")
+            words = json.dumps(explained.span.of(explanation.text), ensure_ascii=False)
+            name = explained.constraint_id
+            typer.echo(f"{heading}: {words} {name}: {explained.why}")
     if not explanation.spans:
         typer.echo("Nothing is hidden.")
-    show_json({"spans": explanation.as_dict()["spans"]}, wanted=as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,15 +13,12 @@ from sdrag.cli.common import (
     AsJson,
     Rows,
     check_writable,
-    counted,
-    progress_bar,
+    progress_bars,
     read_input,
-    show_json,
+    show,
 )
-
-if TYPE_CHECKING:
-    from sdrag.effects.progress import Progress
-    from sdrag.vocabulary import Passage
+from sdrag.policy import InjectionSection, Policy
+from sdrag.vocabulary import Passage
 
 
 def scan(
@@ -56,12 +53,21 @@ def scan(
     if report is not None:
         check_writable(report)
     started = perf_counter()
-    rules = _policy(policy, classifier)
+    rules = Policy.read({} if policy is None else policy)
+    if rules.injection is None:
+        section = InjectionSection(local_classifier=classifier)
+        rules = rules.model_copy(update={"injection": section})
     given = read_input(paths, rows=rows)
     documents = given.documents
     texts = {document.id: document.text for document in documents}
-    with progress_bar("Scanning", len(documents)) as update:
-        alarms = list(scan_passages(_shown(documents, update), rules))
+    with progress_bars() as update:
+
+        def pass_on() -> Iterator[Passage]:
+            for number, document in enumerate(documents, start=1):
+                yield document
+                update("Scanning", number, len(documents))
+
+        alarms = list(scan_passages(pass_on(), rules))
     for alarm in alarms:
         words = f": {alarm.span.of(texts[alarm.passage_id])}" if quote else ""
         place = f"{alarm.passage_id} {alarm.span.start}-{alarm.span.end}"
@@ -72,27 +78,5 @@ def scan(
         **given.as_dict(),
         "seconds": round(perf_counter() - started, 3),
     }
-    typer.echo(
-        f"{counted(len(documents), 'document')}, {counted(len(alarms), 'alarm')}"
-    )
-    given.show()
-    show_json(result, wanted=as_json)
+    show(result, as_json=as_json)
     raise typer.Exit(1 if alarms or given.skipped else 0)
-
-
-def _shown(documents: list[Passage], update: Progress) -> Iterator[Passage]:
-    for number, document in enumerate(documents, start=1):
-        yield document
-        update(number, len(documents))
-
-
-def _policy(path: Path | None, classifier: bool) -> dict[str, object]:  # noqa: FBT001 -- an option's value
-    """Take of a policy what a scan reads; a constraint may need a model, a scan not."""
-    from sdrag.policy import InjectionSection, Policy
-
-    read = Policy.read(path if path is not None else {})
-    section = read.injection or InjectionSection(local_classifier=classifier)
-    return {
-        "highlight": read.highlight.model_dump(mode="json"),
-        "injection": section.model_dump(mode="json", exclude_none=True),
-    }

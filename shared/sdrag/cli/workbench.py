@@ -9,10 +9,6 @@ import typer
 
 from sdrag.errors import UsageError, require_extra
 
-__all__ = ["workbench"]
-
-_PORT = 8765
-
 
 def workbench(
     policy: Annotated[
@@ -23,7 +19,7 @@ def workbench(
     ] = None,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes any.")
-    ] = _PORT,
+    ] = 8765,
 ) -> None:
     """
     Write a policy in a browser, and see at once what it hides and why.
@@ -37,26 +33,18 @@ def workbench(
     if documents is not None and not documents.exists():
         raise UsageError(f"There is no {documents}.", hint="Check --documents.")
     with require_extra("workbench", "The workbench"):
-        from sdrag.workbench.app import SAMPLE, Workbench
-        from sdrag.workbench.documents import Folder
+        from sdrag.workbench.app import Workbench
         from sdrag.workbench.serving import serve
 
-    bench = Workbench(
-        policy.resolve() if policy else None,
-        SAMPLE if text is None else text,
-        Folder(documents.resolve()) if documents else None,
-    )
-    serve(bench, port, _announce)
+    serve(Workbench(policy, text, documents), port, _announce)
 
 
 def _text_of(policy: Path) -> str:
     """Return the text of a policy file; what is wrong in it is shown in the page."""
     from sdrag.policy.reading import text_of
 
-    if not policy.exists():
-        raise UsageError(f"There is no {policy}.", hint="Check the policy's path.")
-    if policy.is_dir():
-        raise UsageError(f"{policy} is a folder.", hint="Name a policy file.")
+    if not policy.is_file():
+        raise UsageError(f"{policy} is no file.", hint="Name a policy file.")
     return text_of(policy)
 
 

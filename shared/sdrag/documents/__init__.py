@@ -1,36 +1,33 @@
 """
-Documents from files and folders, as text, and as files again.
+Documents from files and folders, as text.
 
 `read_files` gives for each file its documents and what of it is not read, or the reason
-why it cannot be read. `read_bytes` opens no file. Each format is one function in
-`formats`. `files_of` says what to write of documents whose text was changed.
+why it cannot be read. `read_bytes` opens no file.
 """
 
 from __future__ import annotations
 
-from sdrag.documents.formats import SUFFIXES, TEXT_KEYS, UnreadableError
-from sdrag.documents.parquet import parquet_rows, row_count
+from sdrag.documents.formats import TEXT_KEYS, UnreadableError
 from sdrag.documents.reading import (
+    READERS,
     ReadFile,
     Skipped,
+    bytes_of,
     chunks_of,
+    list_files,
     read_bytes,
     read_files,
 )
-from sdrag.documents.writing import as_line, file_of, files_of
 
 __all__ = [
-    "SUFFIXES",
+    "READERS",
     "TEXT_KEYS",
     "ReadFile",
     "Skipped",
     "UnreadableError",
-    "as_line",
+    "bytes_of",
     "chunks_of",
-    "file_of",
-    "files_of",
-    "parquet_rows",
+    "list_files",
     "read_bytes",
     "read_files",
-    "row_count",
 ]

@@ -1,106 +1,101 @@
 """
-The formats of documents: for each suffix, how its bytes become texts.
+Text, JSON and tables: how the bytes of a file become records.
 
-A reader gets all bytes of a file, yields records, and remarks what it leaves out. Where
-a library is needed, it is the format's own: pypdf, python-docx, Beautiful Soup, from
-the extra `documents`, and pyarrow, from the extra `parquet`.
+A reader gets all bytes of a file, yields records, and remarks what it leaves out.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
-import re
-import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from sdrag.documents.content import (
-    ID_KEYS,
-    MAX_UNPACKED,
-    TEXT_KEYS,
-    Record,
-    Remarks,
-    UnreadableError,
-)
-from sdrag.documents.markup import html_text, word_text
-from sdrag.documents.parquet import parquet_rows
 from sdrag.errors import require_extra
+from sdrag.vocabulary import Confidential
 
-__all__ = ["READERS", "SUFFIXES", "TEXT_KEYS", "UnreadableError"]
+MAX_UNPACKED = 200_000_000
+"""The most bytes that a compressed file may unpack to."""
 
-Reader = Callable[[bytes, Remarks], Iterator[Record]]
+TEXT_KEYS = ("text", "content", "page_content")
+"""What the text of a document is called; the first that is there is taken."""
 
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-"""Byte order marks; those of UTF-32 begin with those of UTF-16, so they come first."""
+ID_KEYS = ("id", "doc_id", "id_")
+"""What the id of a document is called."""
 
 
-def _text(data: bytes, remarks: Remarks) -> Iterator[Record]:
-    yield Record(_decoded(data, remarks))
+class UnreadableError(Exception):
+    """A file cannot be read; the message says why, without any of its text."""
 
 
-def _decoded(data: bytes, remarks: Remarks) -> str:
-    """Decode text: by its byte order mark, as UTF-8, or as what it looks like."""
-    encoding = next(
-        (name for mark, name in _MARKS.items() if data.startswith(mark)), ""
-    )
-    if not encoding and b"\0" in data:
+@dataclass(frozen=True, slots=True, repr=False)
+class Record(Confidential):
+    """A document of a file; its id is empty where the file names none."""
+
+    text: str
+    id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Remarks:
+    """How many of what is not read of a file, and what about it is a guess."""
+
+    unread: Counter[str] = field(default_factory=Counter)
+    guesses: list[str] = field(default_factory=list)
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what is said after the name of the file, in no word of it."""
+        yield from self.guesses
+        left = [f"{noun} ({count:,})" for noun, count in self.unread.items() if count]
+        if left:
+            yield f"is read without {', '.join(left)}"
+
+
+def read_text(data: bytes, remarks: Remarks) -> Iterator[Record]:
+    """Read a text as it is."""
+    yield Record(decode(data, remarks))
+
+
+def decode(data: bytes, remarks: Remarks) -> str:
+    """Decode text: as UTF-8, or as what its first bytes look like."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        with require_extra("documents", "Text that is not UTF-8"):
+            from charset_normalizer import from_bytes  # noqa: PLC0415 -- an extra
+        best = from_bytes(data[:65_536]).best()
+        try:
+            text = data.decode(best.encoding if best else "ascii")
+        except UnicodeDecodeError:
+            raise UnreadableError("is no text") from None
+        remarks.guesses.append(f"is not UTF-8; read as {best and best.encoding}")
+    if "\0" in text:
         raise UnreadableError("is no text, or UTF-16 without a byte order mark")
-    try:
-        return data.decode(encoding or "utf-8")
-    except UnicodeDecodeError:
-        if encoding:
-            raise UnreadableError(f"is no valid {encoding.upper()}") from None
-    with require_extra("documents", "Text that is not UTF-8"):
-        from charset_normalizer import from_bytes  # noqa: PLC0415 -- an extra
-    best = from_bytes(data[:65_536]).best()
-    try:
-        text = data.decode(best.encoding if best else "ascii")
-    except UnicodeDecodeError:
-        raise UnreadableError("is no text") from None
-    remarks.notes.append(f"is not UTF-8; read as {best and best.encoding}, a guess")
-    return text
+    return text.removeprefix("\ufeff")
 
 
-def _html(data: bytes, remarks: Remarks) -> Iterator[Record]:
-    with require_extra("documents", "HTML"):
-        from bs4 import BeautifulSoup  # noqa: PLC0415 -- an extra
-    with _parsing("HTML"):
-        page = BeautifulSoup(_decoded(data, remarks), "html.parser")
-        title = page.title.get_text(strip=True) if page.title else ""
-        text = html_text(page, remarks.unread)
-    yield Record(text, metadata={"title": title} if title else {})
-
-
-def _json(data: bytes, remarks: Remarks) -> Iterator[Record]:
-    """Read an object, a list of them, or an object with a list of `documents`."""
-    value = _loaded(_decoded(data, remarks))
-    if isinstance(value, dict) and isinstance(value.get("documents"), list):
-        remarks.unread["other keys"] += len(value) - 1
-        value = value["documents"]
+def read_json(data: bytes, remarks: Remarks) -> Iterator[Record]:
+    """Read an object or a list of them."""
+    value = _load(decode(data, remarks))
     for row in value if isinstance(value, list) else [value]:
-        yield _record(row, remarks)
+        yield record_of(row, remarks)
 
 
-def _jsonl(data: bytes, remarks: Remarks) -> Iterator[Record]:
+def read_jsonl(data: bytes, remarks: Remarks) -> Iterator[Record]:
+    """Read an object a line."""
     # Not `splitlines`: a string of JSON may hold what Unicode calls a separator.
-    lines = io.StringIO(_decoded(data, remarks), newline=None)
+    lines = io.StringIO(decode(data, remarks), newline=None)
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            yield _record(_loaded(line, f"line {number} "), remarks)
+            yield record_of(_load(line, f"line {number} "), remarks)
 
 
-def _loaded(text: str, where: str = "") -> Any:
+def _load(text: str, where: str = "") -> Any:
     try:
         value = json.loads(text)
         if "\\u" in text:
@@ -112,7 +107,7 @@ def _loaded(text: str, where: str = "") -> Any:
     return value
 
 
-def _record(row: object, remarks: Remarks) -> Record:
+def record_of(row: object, remarks: Remarks) -> Record:
     """Read one document of JSON: by its text, else as JSON again."""
     if isinstance(row, str):
         return Record(row)
@@ -129,31 +124,23 @@ def _record(row: object, remarks: Remarks) -> Record:
     return Record(fields[text], identity, metadata if known else {})
 
 
-def _parquet(data: bytes, remarks: Remarks) -> Iterator[Record]:
-    for row in parquet_rows(data):
-        yield _record(row, remarks)
-
-
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_NONE = "\x1f"
-"""Separates nothing: a table of one column."""
-_NAMED = re.compile(r"\s*sep=([^\w\s]|\t)\s*\n", re.IGNORECASE)
-"""The first line by which Excel is told the separator."""
-
-Rows = Sequence[Sequence[str]]
 
 
-def _csv(data: bytes, remarks: Remarks) -> Iterator[Record]:
+def read_csv(data: bytes, remarks: Remarks) -> Iterator[Record]:
     """Read each row as lines `column: value`; of a lone row its cells."""
-    text = _decoded(data, remarks)
+    text = decode(data, remarks)
     try:
-        mark = _separator(text)
-        rows = _rows(_NAMED.sub("", text, count=1), mark)
+        tables = {mark: _rows(text, mark) for mark in _SEPARATORS}
+        mark = max(tables, key=lambda mark: len(next(tables[mark], ())))
+        rows = list(_rows(text, mark))
+        columns = len(rows[0]) if rows else 0
+        if columns < 2:  # nothing is separated
+            rows = list(_rows(text, "\x1f"))
     except csv.Error:
         raise UnreadableError("is no valid CSV") from None
-    columns = max(map(len, rows), default=0)
-    between = f", separated by {_SEPARATORS.get(mark, repr(mark))}" * (columns > 1)
-    remarks.notes.append(
+    between = f", separated by {_SEPARATORS[mark]}" * (columns > 1)
+    remarks.guesses.append(
         f"is a table of {len(rows):,} lines and {columns:,} columns{between}"
     )
     names, *below = rows if len(rows) != 1 else [[], *rows]
@@ -165,96 +152,5 @@ def _csv(data: bytes, remarks: Remarks) -> Iterator[Record]:
         yield Record("\n".join(lines))
 
 
-def _separator(text: str) -> str:
-    """Return the mark under which most rows are as long as the first."""
-    if named := _NAMED.match(text):
-        return named[1]
-    sample = "".join(io.StringIO(text, newline="").readlines()[:1000])
-    fits = {mark: _fit(_rows(sample, mark)) for mark in _SEPARATORS}
-    mark, best = max(fits.items(), key=lambda item: item[1])
-    return mark if best[0] else _NONE
-
-
-def _rows(text: str, mark: str) -> Rows:
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
-    return [row for row in rows if row]
-
-
-def _fit(rows: Rows) -> tuple[float, int]:
-    """Return the share of rows that are as long as the first, and its length."""
-    if not rows or len(rows[0]) < 2:
-        return 0.0, 0
-    alike = sum(len(row) == len(rows[0]) for row in rows)
-    return alike / len(rows), len(rows[0])
-
-
-def _pdf(data: bytes, remarks: Remarks) -> Iterator[Record]:
-    with require_extra("documents", "PDF"):
-        from pypdf import PdfReader  # noqa: PLC0415 -- an extra
-        from pypdf.errors import DependencyError  # noqa: PLC0415 -- an extra
-    with _parsing("PDF"):
-        reader = PdfReader(io.BytesIO(data))
-        try:
-            is_open = not reader.is_encrypted or bool(reader.decrypt(""))
-        except DependencyError:
-            is_open = False
-        if not is_open:
-            raise UnreadableError("is encrypted")
-        pages = [page.extract_text().strip() for page in reader.pages]
-        for page in reader.pages:
-            remarks.unread["pictures"] += _count_pictures(page)
-            notes = [note.get_object() for note in page.get("/Annots") or ()]
-            fields = sum(note.get("/Subtype") != "/Link" for note in notes)
-            remarks.unread["notes and form fields"] += fields
-    if not any(pages):
-        raise UnreadableError("has no text; a scan needs OCR first")
-    remarks.unread["pages without text"] += pages.count("")
-    yield Record("\n\n".join(pages).strip())
-
-
-def _count_pictures(page: Any) -> int:
-    try:
-        return len(page.images)
-    except Exception:  # noqa: BLE001 -- as broken pictures please; the text is read
-        return 1
-
-
-def _docx(data: bytes, remarks: Remarks) -> Iterator[Record]:
-    with require_extra("documents", "Word documents"):
-        from docx import Document  # noqa: PLC0415 -- an extra
-    with _parsing("Word document"):
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > MAX_UNPACKED:
-            raise UnreadableError(f"unpacks to more than {MAX_UNPACKED:,} bytes")
-        text = word_text(Document(io.BytesIO(data)), remarks.unread)
-    yield Record(text)
-
-
-@contextmanager
-def _parsing(kind: str) -> Iterator[None]:
-    """Raise what a parser raises as `UnreadableError`, without its words."""
-    try:
-        yield
-    except (UnreadableError, RecursionError):
-        raise
-    except Exception:  # noqa: BLE001 -- parsers of broken files raise anything
-        raise UnreadableError(f"is no valid {kind}") from None
-
-
-READERS: Mapping[str, Reader] = {
-    ".txt": _text,
-    ".md": _text,
-    ".html": _html,
-    ".htm": _html,
-    ".json": _json,
-    ".jsonl": _jsonl,
-    ".csv": _csv,
-    ".parquet": _parquet,
-    ".pdf": _pdf,
-    ".docx": _docx,
-}
-"""How a file of each suffix is read."""
-
-SUFFIXES = tuple(READERS)
-"""The suffixes of files that can be read."""
+def _rows(text: str, mark: str) -> Iterator[list[str]]:
+    return filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=mark))

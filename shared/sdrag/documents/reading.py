@@ -9,15 +9,39 @@ file that leads out is skipped. What cannot be read is reported.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
-from sdrag.documents.content import Record, Remarks, UnreadableError
-from sdrag.documents.formats import READERS
+from sdrag.documents.formats import (
+    Record,
+    Remarks,
+    UnreadableError,
+    read_csv,
+    read_json,
+    read_jsonl,
+    read_text,
+)
+from sdrag.documents.parquet import read_parquet
+from sdrag.documents.rich_text import read_docx, read_html, read_pdf
 from sdrag.errors import UsageError
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
+
+READERS: dict[str, Callable[[bytes, Remarks], Iterator[Record]]] = {
+    ".txt": read_text,
+    ".md": read_text,
+    ".html": read_html,
+    ".htm": read_html,
+    ".json": read_json,
+    ".jsonl": read_jsonl,
+    ".csv": read_csv,
+    ".parquet": read_parquet,
+    ".pdf": read_pdf,
+    ".docx": read_docx,
+}
+"""How a file of each suffix is read."""
 
 MAX_FILE_BYTES = 100_000_000
 """A larger file is skipped: it would be read into memory whole."""
@@ -25,18 +49,10 @@ MAX_FILE_BYTES = 100_000_000
 CHUNK_CHARACTERS = 1000
 """As long as the chunks of most indexes are."""
 
-_UNKNOWN = f"has another suffix than {' '.join(READERS)}"
-
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """
-    A file that was not read.
-
-    Args:
-        path: Relative to the folder that was given.
-        reason: Why, without any of its text.
-    """
+    """A file that was not read, and the reason in no word of it."""
 
     path: str
     reason: str
@@ -82,12 +98,22 @@ def read_files(
         if not root.exists():
             raise UsageError(f"There is no {root.name!r}.", hint="Check the path.")
     for root in roots:
-        for path in sorted(_below(root)) if root.is_dir() else [root]:
-            name = path.name if path == root else path.relative_to(root).as_posix()
+        for name, path in list_files(root):
             try:
-                yield read_bytes(name, _bytes(path, root), rows=rows)
+                yield read_bytes(name, bytes_of(path, root), rows=rows)
             except UnreadableError as error:
                 yield Skipped(name, str(error))
+
+
+def list_files(root: Path) -> list[tuple[str, Path]]:
+    """Return each file of a folder, or the one file, after the name of its document."""
+    paths = sorted(_below(root)) if root.is_dir() else [root]
+    base = root if root.is_dir() else root.parent
+    names = (path.relative_to(base).as_posix() for path in paths)
+    return [
+        (name.encode("utf-8", "replace").decode(), path)  # bytes that are no text
+        for name, path in zip(names, paths, strict=True)
+    ]
 
 
 def _below(root: Path) -> Iterator[Path]:
@@ -102,7 +128,13 @@ def _below(root: Path) -> Iterator[Path]:
     yield from (Path(error.filename) for error in unreadable)
 
 
-def _bytes(path: Path, root: Path) -> bytes:
+def bytes_of(path: Path, root: Path) -> bytes:
+    """
+    Return what is in a file that `list_files` listed.
+
+    Raises:
+        UnreadableError: It cannot be read, or is outside of the root.
+    """
     try:
         if path.is_dir() and path.is_symlink():
             raise UnreadableError("is a link to a folder, which is not followed")
@@ -110,8 +142,7 @@ def _bytes(path: Path, root: Path) -> bytes:
             raise UnreadableError("is no file, or a folder that cannot be opened")
         if root.is_dir() and not path.resolve().is_relative_to(root.resolve()):
             raise UnreadableError("is a link that leads out of the folder")
-        if path.suffix.lower() not in READERS:
-            raise UnreadableError(_UNKNOWN)
+        _check_suffix(path.name)
         if path.stat().st_size > MAX_FILE_BYTES:
             raise UnreadableError(f"is larger than {MAX_FILE_BYTES:,} bytes")
         return path.read_bytes()
@@ -132,9 +163,7 @@ def read_bytes(name: str, data: bytes, *, rows: bool = False) -> ReadFile:
         UnreadableError: It cannot be read; the message says why in no word of it.
         MissingExtraError: The format needs the extra `documents` or `parquet`.
     """
-    suffix, remarks = Path(name).suffix.lower(), Remarks()
-    if suffix not in READERS:
-        raise UnreadableError(_UNKNOWN)
+    suffix, remarks = _check_suffix(name), Remarks()
     try:
         records = list(READERS[suffix](data, remarks))
     except RecursionError:
@@ -151,6 +180,13 @@ def read_bytes(name: str, data: bytes, *, rows: bool = False) -> ReadFile:
             for unique, document in zip(names, documents, strict=True)
         ]
     return ReadFile(name, tuple(documents), tuple(remarks.sentences()))
+
+
+def _check_suffix(name: str) -> str:
+    suffix = Path(name).suffix.lower()
+    if suffix not in READERS:
+        raise UnreadableError(f"has another suffix than {' '.join(READERS)}")
+    return suffix
 
 
 def _document(name: str, record: Record, records: list[Record]) -> Passage:
@@ -170,21 +206,14 @@ def chunks_of(document: Passage, characters: int = CHUNK_CHARACTERS) -> list[Pas
         document: Its id names the chunks: `ID:1`, `ID:2` and so on.
         characters: The most of a chunk; one sentence may be longer.
     """
-    ends = list(_ends(document.text, characters))
-    return [
-        replace(document, id=f"{document.id}:{number}", text=document.text[start:end])
-        for number, (start, end) in enumerate(
-            zip([0, *ends], ends, strict=False), start=1
-        )
-    ]
-
-
-def _ends(text: str, characters: int) -> Iterator[int]:
-    start = previous = 0
+    text, ends, before = document.text, [0], 0
     for sentence in sentences(text):
-        if sentence.end - start > characters and previous > start:
-            yield previous
-            start = previous
-        previous = sentence.end
+        if sentence.end - ends[-1] > characters and before > ends[-1]:
+            ends.append(before)
+        before = sentence.end
     if text:
-        yield len(text)
+        ends.append(len(text))
+    return [
+        replace(document, id=f"{document.id}:{number}", text=text[start:end])
+        for number, (start, end) in enumerate(pairwise(ends), start=1)
+    ]

@@ -9,19 +9,24 @@ that the constraint was broken" (section IV-B1). So each has to stand in its art
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from sdrag.errors import UsageError
 from sdrag.evaluation.measures import witness_spans
-from sdrag.text.sentences import sentences
-from sdrag.vocabulary import Confidential, Passage
-
-__all__ = ["Article", "Question", "read_articles"]
+from sdrag.vocabulary import Confidential
 
 _FORM = "docs/evaluation.md shows the form of an article."
+_KEYS = {"article_text", "constraint_to_witness_words", "questions", "metadata"}
+_KEYS |= {"question_text", "answer_text", "relevant_constraints"}
+"""Any other key is the words of a constraint, and quoted in no error."""
+
+Text = Annotated[str, StringConstraints(pattern=r"\S")]
+Words = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,9 +40,9 @@ class Question(Confidential):
         relevant: The constraints that an answer could break.
     """
 
-    text: str
-    answer: str
-    relevant: tuple[str, ...]
+    text: Annotated[Text, Field(alias="question_text")]
+    answer: Annotated[Text, Field(alias="answer_text")]
+    relevant: Annotated[tuple[Text, ...], Field(alias="relevant_constraints")] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,31 +51,24 @@ class Article(Confidential):
     A document, its secrets and questions about it.
 
     Args:
-        name: Its document id.
         text: Cut into one chunk per sentence.
         witnesses: The witness words of each constraint; the constraint is named as you
             please, not necessarily as in the policy.
         questions: At least one.
         metadata: Of every chunk, for constraints with `where`.
+        name: Its document id.
     """
 
-    name: str
-    text: str
-    witnesses: Mapping[str, tuple[str, ...]]
-    questions: tuple[Question, ...]
-    metadata: Mapping[str, Any]
+    text: Annotated[Text, Field(alias="article_text")]
+    witnesses: Annotated[
+        Mapping[str, Words], Field(alias="constraint_to_witness_words")
+    ]
+    questions: Annotated[tuple[Question, ...], Field(min_length=1)]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
 
-    def chunks(self) -> tuple[Passage, ...]:
-        """Return one passage per sentence."""
-        return tuple(
-            Passage(
-                f"{self.name}-{number}",
-                span.of(self.text),
-                self.metadata,
-                document_id=self.name,
-            )
-            for number, span in enumerate(sentences(self.text))
-        )
+
+_ARTICLE = TypeAdapter(Article)
 
 
 def read_articles(path: Path) -> list[Article]:
@@ -106,54 +104,22 @@ def _read(file: Path) -> Iterator[Article]:
         yield _article(value, f"{file.stem}-{number}")
 
 
-def _require(is_well: object, name: str, problem: str) -> None:
-    if not is_well:
-        raise UsageError(f"Article {name}: {problem}.", hint=_FORM)
-
-
 def _article(data: Any, name: str) -> Article:
-    _require(isinstance(data, dict), name, "it is no JSON object")
-    text = data.get("article_text")
-    _require(_is_text(text), name, "article_text is missing or empty")
-    words = data.get("constraint_to_witness_words")
-    key = "constraint_to_witness_words"
-    _require(isinstance(words, dict), name, f"{key} is no JSON object")
-    for number, listed in enumerate(words.values(), start=1):
-        place = f"constraint {number} of {key}"
-        _require(_is_texts(listed) and listed, name, f"{place} has no list of texts")
-        stands = all(witness_spans(text, [word]) for word in listed)
-        _require(stands, name, f"{place} has a word that is not in article_text")
-    questions, metadata = data.get("questions"), data.get("metadata", {})
-    _require(isinstance(questions, list) and questions, name, "questions is no list")
-    _require(isinstance(metadata, dict), name, "metadata is no JSON object")
-    return Article(
-        name,
-        text,
-        {constraint: tuple(listed) for constraint, listed in words.items()},
-        tuple(
-            _question(asked, words.keys(), name, f"question {number}")
-            for number, asked in enumerate(questions, start=1)
-        ),
-        metadata,
-    )
+    try:
+        article = replace(_ARTICLE.validate_python(data), name=name)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        keys = [key for key in first["loc"] if key in _KEYS or isinstance(key, int)]
+        place = ".".join(map(str, keys)) or "the article"
+        raise _wrong(name, f"{place} is missing, empty or of another type") from None
+    for number, words in enumerate(article.witnesses.values(), start=1):
+        if not all(witness_spans(article.text, [word]) for word in words):
+            raise _wrong(name, f"constraint {number} has a word not in article_text")
+    for number, question in enumerate(article.questions, start=1):
+        if not set(question.relevant) <= set(article.witnesses):
+            raise _wrong(name, f"question {number} names an unknown constraint")
+    return article
 
 
-def _question(asked: Any, known: Collection[str], name: str, place: str) -> Question:
-    _require(isinstance(asked, dict), name, f"{place} is no JSON object")
-    for key in ("question_text", "answer_text"):
-        _require(_is_text(asked.get(key)), name, f"{place}: {key} is missing or empty")
-    relevant = asked.get("relevant_constraints", [])
-    _require(
-        _is_texts(relevant) and set(relevant) <= set(known),
-        name,
-        f"{place}: relevant_constraints does not list constraints of the article",
-    )
-    return Question(asked["question_text"], asked["answer_text"], tuple(relevant))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
+def _wrong(name: str, problem: str) -> UsageError:
+    return UsageError(f"Article {name}: {problem}.", hint=_FORM)

@@ -11,22 +11,19 @@ Guards are off: what is measured is what the constraints withhold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from sdrag.effects.prompts import Prompt
-from sdrag.effects.tokens import Completion
+from sdrag.effects.progress import Progress
 from sdrag.evaluation.articles import Article, Question
-from sdrag.evaluation.index import SentenceIndex
+from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.measures import broken, completeness, lost_words, share_kept
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential
-
-__all__ = ["evaluate"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,11 +41,9 @@ def evaluate(
     policy: Policy,
     articles: Sequence[Article],
     *,
-    complete: Callable[[Prompt], Completion | str] | None = None,
-    model_id: str = "",
-    window: int | None = None,
+    llm: Model | None = None,
     top_k: int = 10,
-    advance: Callable[[int], None] = lambda _: None,
+    progress: Progress = lambda _done, _all: None,
 ) -> dict[str, Any]:
     """
     Ask every question under a policy, and measure what is released.
@@ -56,11 +51,9 @@ def evaluate(
     Args:
         policy: Its constraints are enforced.
         articles: As `read_articles` returns.
-        complete: The model that redacts; the local engine when missing.
-        model_id: Names the model.
-        window: How many tokens it takes in, where that is known.
+        llm: The model that redacts; the local engine when missing.
         top_k: How many chunks are retrieved.
-        advance: Called with how many more articles are done.
+        progress: Called with how many articles are done, and how many there are.
 
     Returns:
         `privacy` (equation 9), `privacy_cumulative` (of all answers on an article
@@ -72,17 +65,17 @@ def evaluate(
         PolicyError: A constraint is refused without a model.
     """
     bare = policy.model_copy(update=dict.fromkeys(policy.guards))
-    llm = Model(complete, model_id, window) if complete else None
     engine = Engine(bare, llm=llm)
     answers: list[_Answer] = []
-    for article in articles:
+    for number, article in enumerate(articles, start=1):
         answers += _ask(article, engine, top_k)
-        advance(1)
+        progress(number, len(articles))
     return _measure(articles, answers)
 
 
 def _ask(article: Article, engine: Engine, top_k: int) -> Iterator[_Answer]:
-    index = SentenceIndex(article.chunks())
+    chunks = sentence_chunks(article.text, article.name, article.metadata)
+    index = SentenceIndex(chunks)
     engine.run(bind(index.passages, engine))
     for question in article.questions:
         retrieved = index.search(question.text, top_k)

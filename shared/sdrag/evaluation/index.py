@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,13 @@ from sdrag.embeddings import embed_texts
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
 
-__all__ = ["SentenceIndex", "sentence_chunks"]
 
-
-def sentence_chunks(article: Mapping[str, Any], name: str) -> tuple[Passage, ...]:
-    """
-    Cut an article into one chunk per sentence.
-
-    Args:
-        article: In the format of the data set.
-        name: Becomes the document's id.
-    """
-    text = str(article["article_text"])
+def sentence_chunks(
+    text: str, name: str, metadata: Mapping[str, Any] | None = None
+) -> tuple[Passage, ...]:
+    """Cut a document into one chunk per sentence; `name` becomes its id."""
     return tuple(
-        Passage(f"{name}-{number}", span.of(text), document_id=name)
+        Passage(f"{name}-{number}", span.of(text), metadata or {}, document_id=name)
         for number, span in enumerate(sentences(text))
     )
 
@@ -41,12 +35,5 @@ class SentenceIndex(Confidential):
         scores = self._vectors @ embed_texts([query])[0]
         best = np.argsort(-scores, kind="stable")[:limit]
         return tuple(
-            Passage(
-                self.passages[index].id,
-                self.passages[index].text,
-                self.passages[index].metadata,
-                float(scores[index]),
-                self.passages[index].document_id,
-            )
-            for index in best
+            replace(self.passages[index], score=float(scores[index])) for index in best
         )

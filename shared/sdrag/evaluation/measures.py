@@ -12,6 +12,7 @@ without one, sentences stand for facts.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -19,17 +20,6 @@ import numpy as np
 from sdrag.embeddings import embed_texts
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
-
-__all__ = [
-    "Facts",
-    "broken",
-    "completeness",
-    "lost_words",
-    "sentence_facts",
-    "share_kept",
-    "witness_pattern",
-    "witness_spans",
-]
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 Facts = Callable[[str], Sequence[str]]
@@ -75,19 +65,13 @@ def lost_words(text: str, released: str, words: Iterable[str]) -> tuple[int, int
         The number lost and the number there were.
     """
     spans = witness_spans(text, words)
-    left: dict[str, int] = {}
-    for word in _WORD.findall(released.lower()):
-        left[word] = left.get(word, 0) + 1
-    lost = total = 0
-    for match in _WORD.finditer(text.lower()):
-        if any(span.start <= match.start() < span.end for span in spans):
-            continue
-        total += 1
-        if left.get(match.group(), 0):
-            left[match.group()] -= 1
-        else:
-            lost += 1
-    return lost, total
+    harmless = Counter(
+        match.group()
+        for match in _WORD.finditer(text.lower())
+        if not any(span.start <= match.start() < span.end for span in spans)
+    )
+    lost = harmless - Counter(_WORD.findall(released.lower()))
+    return lost.total(), harmless.total()
 
 
 def witness_spans(text: str, words: Iterable[str]) -> tuple[Span, ...]:

@@ -11,24 +11,13 @@ from itertools import pairwise
 
 from sdrag.vocabulary import Span
 
-__all__ = ["COLOURS", "Mark", "marked", "stretches", "style"]
-
 COLOURS = 8
 """The style sheet tells so many groups apart; the ninth is coloured like the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """
-    A stretch to be marked.
-
-    Args:
-        span: Where in the text.
-        group: Its number from 0, which gives the colour. A stretch of one group alone
-            has the class `onlyN`, by which a page can take its colour away.
-        title: Shown when the pointer rests on it.
-        hidden: Whether it is hidden, or was only considered.
-    """
+    """A stretch to be marked: in the colour of its group, hidden or considered."""
 
     span: Span
     group: int
@@ -40,11 +29,12 @@ def marked(text: str, marks: Sequence[Mark]) -> str:
     """
     Return the text as HTML, with a `mark` element around each marked stretch.
 
-    Args:
-        text: Unredacted: what comes out is for the eyes of who may see it.
-        marks: In any order; they may overlap.
+    It is unredacted: what comes out is for the eyes of who may see it.
     """
-    return "".join(_pieces(text, marks))
+    pieces = (
+        (escape(span.of(text)), over) for span, over in stretches(len(text), marks)
+    )
+    return "".join(_mark(piece, over) if over else piece for piece, over in pieces)
 
 
 @lru_cache(maxsize=1)
@@ -54,13 +44,7 @@ def style() -> str:
 
 
 def stretches(length: int, marks: Sequence[Mark]) -> Iterator[tuple[Span, list[Mark]]]:
-    """
-    Yield the stretches of a text between the ends of marks, each with what covers it.
-
-    Args:
-        length: Of the text.
-        marks: In any order; they may overlap.
-    """
+    """Yield the stretches between the ends of marks, each with what covers it."""
     starting: dict[int, list[Mark]] = {}
     ends = {0, length}
     for mark in marks:
@@ -73,20 +57,10 @@ def stretches(length: int, marks: Sequence[Mark]) -> Iterator[tuple[Span, list[M
         yield Span(start, end), open_marks
 
 
-def _pieces(text: str, marks: Sequence[Mark]) -> Iterator[str]:
-    for span, covering in stretches(len(text), marks):
-        piece = escape(span.of(text))
-        yield _mark(piece, covering) if covering else piece
-
-
 def _mark(piece: str, marks: Sequence[Mark]) -> str:
+    """Mark a stretch in the colour of the longest that hides it, else that is on it."""
     hidden = [mark for mark in marks if mark.hidden]
     shown = sorted(hidden or marks, key=lambda mark: -len(mark.span))
-    groups = dict.fromkeys(mark.group for mark in shown)
-    first = next(iter(groups))
-    kind = "hidden" if hidden else "left"
-    only = f" only{first}" if len(groups) == 1 else ""
     title = escape("\n".join(dict.fromkeys(mark.title for mark in shown)))
-    return (
-        f'<mark class="{kind}{only} c{first % COLOURS}" title="{title}">{piece}</mark>'
-    )
+    kind, colour = "hidden" if hidden else "left", shown[0].group % COLOURS
+    return f'<mark class="{kind} c{colour}" title="{title}">{piece}</mark>'

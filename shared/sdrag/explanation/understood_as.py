@@ -9,8 +9,6 @@ from sdrag.disclosure.setup import why_not
 from sdrag.policy import Policy
 from sdrag.vocabulary import Constraint
 
-__all__ = ["limits_of", "settings_of", "understood_as", "without_model"]
-
 _KINDS = {
     "types": "asks for mentions of these types",
     "people": "asks for people",

@@ -8,9 +8,6 @@ from functools import lru_cache
 from html import escape
 from importlib.resources import files
 
-__all__ = ["Markup", "bar", "card", "page", "rest", "table"]
-
-_WIDE = 100
 _CSP = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
@@ -54,19 +51,6 @@ def rest(count: int, shown: int) -> str:
     """Say how many rows a table leaves out."""
     more = count - shown
     return f'<p class="soft">and {more:,} more.</p>' if more > 0 else ""
-
-
-def bar(before: float, after: float, ceiling: float) -> Markup:
-    """Draw a risk from 0 to 1: what it was, what it is, and the most it may be."""
-    was, left, cap = (round(value * _WIDE, 1) for value in (before, after, ceiling))
-    return Markup(
-        f'<svg class="risk" viewBox="0 0 {_WIDE} 8" preserveAspectRatio="none" '
-        f'role="img" aria-label="{before:.2f} before, {after:.2f} after">'
-        f'<rect class="bar" width="{_WIDE}" height="8"/>'
-        f'<rect class="was" width="{was}" height="8"/>'
-        f'<rect class="is" width="{left}" height="8"/>'
-        f'<line class="cap" x1="{cap}" x2="{cap}" y2="8"/></svg>'
-    )
 
 
 @lru_cache(maxsize=1)

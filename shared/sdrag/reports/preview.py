@@ -10,6 +10,7 @@ from html import escape
 from sdrag.explanation import Explanation
 from sdrag.explanation.marked import COLOURS, marked, style
 from sdrag.reports.page import Markup, card, page, table
+from sdrag.text.spans import merge
 from sdrag.vocabulary import Confidential
 
 _MOST_CHUNKS = 2_000
@@ -60,15 +61,11 @@ class Preview(Confidential):
     def hidden_share(self) -> float:
         """The share of characters that is hidden, from 0 to 1."""
         hidden = whole = 0
-        for explanation in self.explanations:
-            whole += len(explanation.text)
-            if explanation.released is None:
-                hidden += len(explanation.text)
-                continue
-            covered: set[int] = set()
-            for explained in explanation.spans:
-                covered.update(range(explained.span.start, explained.span.end))
-            hidden += len(covered)
+        for item in self.explanations:
+            length = len(item.text)
+            spans = merge(explained.span for explained in item.spans)
+            hidden += length if item.released is None else sum(map(len, spans))
+            whole += length
         return hidden / whole if whole else 0.0
 
 
@@ -80,11 +77,17 @@ def render_preview(preview: Preview) -> str:
         preview: Of at most 2,000 chunks; the page says how many it leaves out.
     """
     groups = {name: number for number, name in enumerate(preview.constraints)}
+    cards = (
+        card(f"{preview.documents:,}", "documents"),
+        card(f"{len(preview.explanations):,}", "chunks"),
+        card(f"{preview.withheld:,}", "chunks withheld"),
+        card(f"{preview.hidden_share:.1%}", "of the text hidden"),
+    )
     body = [
-        f"<style>{style()}{_filters(len(groups))}</style>",
+        f"<style>{style()}</style>",
         "<h1>What the policy hides</h1>",
         _WARNING,
-        _cards(preview),
+        f'<div class="cards">{"".join(cards)}</div>',
         _legend(preview, groups),
         _refused(preview.refused),
         "<h2>Documents</h2>",
@@ -94,36 +97,12 @@ def render_preview(preview: Preview) -> str:
     return page("What the policy hides", body)
 
 
-def _cards(preview: Preview) -> str:
-    spans = sum(counts["spans"] for counts in preview.by_constraint().values())
-    cards = (
-        card(f"{preview.documents:,}", "documents"),
-        card(f"{len(preview.explanations):,}", "chunks"),
-        card(f"{spans:,}", "spans hidden"),
-        card(f"{preview.withheld:,}", "chunks withheld"),
-        card(f"{preview.hidden_share:.1%}", "of the text hidden"),
-    )
-    return f'<div class="cards">{"".join(cards)}</div>'
-
-
-def _filters(count: int) -> str:
-    """Return rules that take the colour of a constraint away when it is unchecked."""
-    return "".join(
-        f"body:has(#f{n}:not(:checked)) mark.only{n}"
-        "{background:none;border-color:transparent}"
-        for n in range(count)
-    )
-
-
 def _legend(preview: Preview, groups: Mapping[str, int]) -> str:
-    """Return the constraints, each with a box that shows or hides its colour."""
+    """Return the constraints, each in its colour."""
     counts = preview.by_constraint()
     rows = [
         (
-            Markup(
-                f'<label><input type="checkbox" id="f{n}" checked> '
-                f'<mark class="hidden c{n % COLOURS}">{escape(name)}</mark></label>'
-            ),
+            Markup(f'<mark class="hidden c{n % COLOURS}">{escape(name)}</mark>'),
             preview.constraints[name],
             counts[name]["spans"],
             counts[name]["chunks"],

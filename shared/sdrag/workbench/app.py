@@ -8,38 +8,29 @@ to a disk.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any
 from urllib.parse import unquote
 
-from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
+from sdrag.documents import UnreadableError, bytes_of, list_files
 from sdrag.errors import SdragError
 from sdrag.explanation.marked import style
 from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential, Passage
-from sdrag.workbench.bodies import (
-    MAX_UPLOAD_BYTES,
-    SECONDS,
-    SECONDS_FOR_ALL,
-    Workers,
-    body_of,
-    read_json,
-)
-from sdrag.workbench.documents import Folder, LoadedDocuments
+from sdrag.workbench.bodies import MAX_UPLOAD_BYTES, Asked, Workers, body_of, read_json
+from sdrag.workbench.documents import SUFFIXES, LoadedDocuments
 from sdrag.workbench.gate import Gate, RefusedError
 from sdrag.workbench.looking import Colouring, Questions, find_links
-from sdrag.workbench.policy import Shape, Viewing, describe, policy_of
+from sdrag.workbench.policy import describe, policy_of
 
-M = TypeVar("M", bound=BaseModel)
 Handler = Callable[[Request], Awaitable[Response]]
 
 SAMPLE = "constraints:\n  - Remove names of witnesses\n"
@@ -55,108 +46,80 @@ _KINDS = {
 _LONGEST_NAME = 200
 
 
-class Explaining(Viewing):
-    """A document to be coloured, by its number."""
-
-    document: Annotated[int, Field(ge=0)]
-
-
-class Asking(Viewing):
-    """A question to all loaded documents."""
-
-    question: Annotated[str, Field(min_length=1, max_length=2_000, repr=False)]
-
-
-class Forgetting(Shape):
-    """A document that is not looked at any more, by its number."""
-
-    document: Annotated[int, Field(ge=0)]
-
-
-class Opening(Shape):
-    """A file of the given folder, as it was listed."""
-
-    path: Annotated[str, Field(min_length=1, max_length=1_000)]
-
-
 class Workbench(Confidential):
     """
     What one workbench looks at, and does for its page.
 
     Args:
         policy_file: Whose text the editor starts with.
-        policy_text: That text, right or wrong.
-        folder: Of documents that may be opened.
+        policy_text: That text, right or wrong; a sample if not given.
+        folder: Of documents that may be opened, or one document.
     """
 
     def __init__(
         self,
         policy_file: Path | None = None,
-        policy_text: str = SAMPLE,
-        folder: Folder | None = None,
+        policy_text: str | None = None,
+        folder: Path | None = None,
     ) -> None:
-        self.policy_file = policy_file
-        self.policy_text = policy_text
+        self.policy_name = policy_file.name if policy_file else "policy.yaml"
+        self.policy_text = SAMPLE if policy_text is None else policy_text
         self.folder = folder
+        self.files: dict[str, Path] = {}
         self.documents = LoadedDocuments()
         self.colouring = Colouring()
         self.questions = Questions()
 
     def start(self) -> dict[str, Any]:
-        """Return what the page begins with."""
-        names, more = self.folder.names() if self.folder else ([], False)
+        """Return what the page begins with, and list the folder anew."""
+        if self.folder is not None:
+            listed = list_files(self.folder)
+            self.files = {n: p for n, p in listed if n.lower().endswith(SUFFIXES)}
         return {
             "policy": self.policy_text,
-            "policy_name": self.policy_file.name if self.policy_file else "policy.yaml",
-            "files": names,
-            "more_files": more,
+            "policy_name": self.policy_name,
+            "files": list(self.files),
             "documents": _listed(self.documents.all()),
         }
 
     def drop(self, name: str, data: bytes) -> dict[str, Any]:
         """Load a file that was dropped or pasted."""
-        return self._add(name, data, dropped=True)
-
-    def open(self, asked: Opening) -> dict[str, Any]:
-        """Load a file of the folder."""
-        if self.folder is None:
-            raise RefusedError(404, "No folder was given with --documents.")
-        return self._add(asked.path, self.folder.read(asked.path), dropped=False)
-
-    def _add(self, name: str, data: bytes, *, dropped: bool) -> dict[str, Any]:
-        added, remarks = self.documents.add(name, data, dropped=dropped)
+        added, remarks = self.documents.add(name, data)
         return {"documents": _listed(added), "remarks": list(remarks)}
 
-    def forget(self, asked: Forgetting) -> dict[str, Any]:
+    def open(self, asked: Asked) -> dict[str, Any]:
+        """Load a file of the folder; a path is looked up and never put together."""
+        path = self.files.get(asked.path)
+        if path is None or self.folder is None:
+            raise RefusedError(404, "There is no such file in the folder.")
+        try:
+            data = bytes_of(path, self.folder)
+        except UnreadableError as error:
+            raise RefusedError(422, f"The file {error}.") from None
+        return self.drop(asked.path, data)
+
+    def forget(self, asked: Asked) -> dict[str, Any]:
         """Forget a document."""
         self.documents.remove(asked.document)
         return {}
 
-    def describe(self, asked: Viewing) -> dict[str, Any]:
+    def describe(self, asked: Asked) -> dict[str, Any]:
         """Say what a policy means that is being typed."""
         return describe(asked.policy)
 
-    def explain(self, asked: Explaining) -> dict[str, Any]:
+    def explain(self, asked: Asked) -> dict[str, Any]:
         """Colour a document."""
-        document, policy = self.documents.get(asked.document), policy_of(asked)
-        return self.colouring.colour(policy, asked.document, document, asked.roles)
+        document, number = self.documents.get(asked.document), asked.document
+        return self.colouring.colour(_policy(asked), number, document, asked.roles)
 
-    def ask(self, asked: Asking) -> dict[str, Any]:
+    def ask(self, asked: Asked) -> dict[str, Any]:
         """Say what a hijacked model would receive."""
-        documents, policy = self.documents.all(), policy_of(asked)
+        documents, policy = self.documents.all(), _policy(asked)
         return self.questions.ask(policy, documents, asked.question, asked.roles)
 
-    def link(self, asked: Viewing) -> dict[str, Any]:
+    def link(self, asked: Asked) -> dict[str, Any]:
         """Say what links the documents."""
-        return find_links(policy_of(asked), list(self.documents.all().values()))
-
-    def report(self, asked: Viewing) -> dict[str, Any]:
-        """Return the page that `sdrag preview` writes."""
-        documents = self.documents.all()
-        if not documents:
-            raise RefusedError(422, "There is no document to report on.")
-        page = self.colouring.report(policy_of(asked), documents, asked.roles)
-        return {"page": page}
+        return find_links(_policy(asked), self.documents.all())
 
     def warm_up(self) -> None:
         """Load the models before somebody waits for them."""
@@ -164,6 +127,10 @@ class Workbench(Confidential):
         policy = Policy.read({"constraints": ["Remove names", "How it was opened"]})
         document = Passage("warm-up", text, document_id="warm-up")
         Colouring().explain(policy, 0, document, ())
+
+
+def _policy(asked: Asked) -> Policy:
+    return policy_of(asked.policy, asked.sensitivity)
 
 
 def _listed(documents: Mapping[int, Passage]) -> list[dict[str, Any]]:
@@ -174,33 +141,29 @@ def _listed(documents: Mapping[int, Passage]) -> list[dict[str, Any]]:
 
 
 def build_app(bench: Workbench, *, token: str, port: int) -> ASGIApp:
-    """
-    Build the application.
-
-    Args:
-        bench: What it looks at.
-        token: That every request has to bring, but for the page's own files.
-        port: On which it listens.
-    """
+    """Build the application; only the page's own files need no token."""
     workers = Workers()
-    posts: dict[str, Handler] = {
-        "/api/documents": partial(_drop, bench, workers),
-        "/api/forget": _handler(bench.forget, Forgetting, workers),
-        "/api/open": _handler(bench.open, Opening, workers),
-        "/api/policy": _handler(bench.describe, Viewing, workers),
-        "/api/explain": _handler(bench.explain, Explaining, workers),
-        "/api/ask": _handler(bench.ask, Asking, workers),
-        "/api/link": _handler(bench.link, Viewing, workers, SECONDS_FOR_ALL),
-        "/api/report": _handler(bench.report, Viewing, workers, SECONDS_FOR_ALL),
+    posts = {
+        "forget": bench.forget,
+        "open": bench.open,
+        "policy": bench.describe,
+        "explain": bench.explain,
+        "ask": bench.ask,
+        "link": bench.link,
     }
 
     async def start(_: Request) -> Response:
-        return JSONResponse(await workers.run(bench.start))
+        return await _respond(bench.start, workers)
 
     public = _public_files()
     routes = [Route(path, call, methods=["GET"]) for path, call in public.items()]
+    drop = partial(_drop, bench, workers)
     routes.append(Route("/api/start", start, methods=["GET"]))
-    routes += [Route(path, call, methods=["POST"]) for path, call in posts.items()]
+    routes.append(Route("/api/documents", drop, methods=["POST"]))
+    routes += [
+        Route(f"/api/{name}", partial(_handle, work, workers), methods=["POST"])
+        for name, work in posts.items()
+    ]
     # A bare router: an application of Starlette would answer errors, and log them.
     return Gate(Router(routes), token=token, port=port, public=public)
 
@@ -210,10 +173,9 @@ def _public_files() -> Mapping[str, Handler]:
     marks = style().encode("utf-8")
     handlers: dict[str, Handler] = {"/marked.css": partial(_file, marks, "text/css")}
     for entry in _STATIC.iterdir():
-        kind = _KINDS.get(Path(entry.name).suffix)
-        if kind is not None:
-            path = "/" if entry.name == "index.html" else f"/{entry.name}"
-            handlers[path] = partial(_file, entry.read_bytes(), kind)
+        kind = _KINDS[Path(entry.name).suffix]
+        path = "/" if entry.name == "index.html" else f"/{entry.name}"
+        handlers[path] = partial(_file, entry.read_bytes(), kind)
     return handlers
 
 
@@ -221,19 +183,11 @@ async def _file(content: bytes, kind: str, _: Request) -> Response:
     return Response(content, media_type=kind)
 
 
-def _handler(
-    work: Callable[[M], dict[str, Any]],
-    model: type[M],
-    workers: Workers,
-    seconds: float = SECONDS,
-) -> Handler:
-    """Return a handler that reads what is asked for, and does it on a thread."""
-
-    async def handle(request: Request) -> Response:
-        asked = await read_json(request, model)
-        return await _respond(partial(work, asked), workers, seconds)
-
-    return handle
+async def _handle(
+    work: Callable[[Asked], dict[str, Any]], workers: Workers, request: Request
+) -> Response:
+    """Read what is asked for, and do it on a thread."""
+    return await _respond(partial(work, await read_json(request)), workers)
 
 
 async def _drop(bench: Workbench, workers: Workers, request: Request) -> Response:
@@ -244,16 +198,11 @@ async def _drop(bench: Workbench, workers: Workers, request: Request) -> Respons
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise RefusedError(400, "The file has no usable name.")
     data = await body_of(request, MAX_UPLOAD_BYTES)
-    return await _respond(partial(bench.drop, name, data), workers, SECONDS)
+    return await _respond(partial(bench.drop, name, data), workers)
 
 
-async def _respond(
-    work: Callable[[], dict[str, Any]], workers: Workers, seconds: float
-) -> Response:
-    started = time.perf_counter()
+async def _respond(work: Callable[[], dict[str, Any]], workers: Workers) -> Response:
     try:
-        result = await workers.run(work, seconds)
+        return JSONResponse(await workers.run(work))
     except SdragError as error:
         raise RefusedError(422, str(error)) from None
-    spent = round(time.perf_counter() - started, 3)
-    return JSONResponse({**result, "seconds": spent})

@@ -13,15 +13,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
+from sdrag.policy import MAX_POLICY_BYTES
 from sdrag.privacy.log_privacy import suppress_logs
+from sdrag.vocabulary import Sensitivity
 from sdrag.workbench.gate import RefusedError
 
-M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 MAX_JSON_BYTES = 4_000_000
@@ -36,24 +37,37 @@ SLOTS = 2
 WAITING = 16
 """So many more wait for a slot; what comes then is refused."""
 
-SECONDS = 60.0
+SECONDS = 300.0
 """What one request may take."""
 
-SECONDS_FOR_ALL = 300.0
-"""What a request over all documents may take: the report, and the linkage."""
+Role = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class Asked(BaseModel):
+    """
+    What a request asks for: frozen, closed to unknown keys, and quoted in no error.
+
+    Args:
+        policy: As it is in the editor, right or wrong.
+        sensitivity: Of the slider; the policy's own when missing.
+        roles: Of who looks; nobody in particular when empty.
+        document: A loaded document, by its number.
+        question: To all loaded documents.
+        path: A file of the given folder, as it was listed.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    policy: Annotated[str, Field(max_length=MAX_POLICY_BYTES, repr=False)] = ""
+    sensitivity: Sensitivity | None = None
+    roles: Annotated[tuple[Role, ...], Field(max_length=20)] = ()
+    document: Annotated[int, Field(ge=0)] = 0
+    question: Annotated[str, Field(max_length=2_000, repr=False)] = ""
+    path: Annotated[str, Field(max_length=1_000)] = ""
 
 
 async def body_of(request: Request, most: int) -> bytes:
-    """
-    Return the body of a request.
-
-    Args:
-        request: Whose.
-        most: Bytes.
-
-    Raises:
-        RefusedError: It is longer, or cut off.
-    """
+    """Return the body of a request; refuse one of more bytes, or that is cut off."""
     too_large = RefusedError(413, f"More than {most:,} bytes are not taken.")
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > most:
@@ -69,17 +83,8 @@ async def body_of(request: Request, most: int) -> bytes:
     return bytes(data)
 
 
-async def read_json(request: Request, model: type[M]) -> M:
-    """
-    Return what a request of JSON says.
-
-    Args:
-        request: Whose.
-        model: Of its shape.
-
-    Raises:
-        RefusedError: It is too large, no JSON, or of another shape.
-    """
+async def read_json(request: Request) -> Asked:
+    """Return what a request asks for; refuse what is no JSON, or of another shape."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RefusedError(415, "Send JSON.")
@@ -93,40 +98,20 @@ async def read_json(request: Request, model: type[M]) -> M:
     except (ValueError, RecursionError):
         raise RefusedError(400, "The request is no JSON.") from None
     try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"] if isinstance(part, int))
-        field = str(first["loc"][0]) if first["loc"] else ""
-        known = field if field in model.model_fields else "the request"
-        message = f"{known}{f' (entry {place})' if place else ''} is not as it must be."
-        raise RefusedError(422, message) from None
+        return Asked.model_validate(value)
+    except ValidationError:
+        raise RefusedError(422, "The request is not as it must be.") from None
 
 
 class Workers:
-    """
-    Runs functions on threads.
-
-    Args:
-        slots: So many at once.
-        waiting: So many more wait.
-    """
+    """Runs functions on threads: so many at once, and so many more wait."""
 
     def __init__(self, slots: int = SLOTS, waiting: int = WAITING) -> None:
         self._slots = asyncio.Semaphore(slots)
         self._space = slots + waiting
 
     async def run(self, work: Callable[[], T], seconds: float = SECONDS) -> T:
-        """
-        Run a function on a thread, and wait for it.
-
-        Args:
-            work: Called without arguments; it logs nothing.
-            seconds: How long it is waited for, from when it is started.
-
-        Raises:
-            RefusedError: There is too much to do already, or it took too long.
-        """
+        """Run a function on a thread, and wait for it so long from its start."""
         if not self._space:
             raise RefusedError(503, "There is too much to do. Try again in a moment.")
         self._space -= 1
@@ -139,7 +124,9 @@ class Workers:
         task.add_done_callback(self._ended)
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if not done:
-            raise _late(seconds)
+            raise RefusedError(
+                503, f"This took longer than {seconds:.0f} seconds. Try a shorter text."
+            )
         return task.result()
 
     def _ended(self, task: asyncio.Task[T]) -> None:
@@ -152,9 +139,3 @@ class Workers:
 def _without_logs(work: Callable[[], T]) -> T:
     with suppress_logs():
         return work()
-
-
-def _late(seconds: float) -> RefusedError:
-    return RefusedError(
-        503, f"This took longer than {seconds:.0f} seconds. Try a shorter text."
-    )

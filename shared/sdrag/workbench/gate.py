@@ -50,13 +50,7 @@ _OWN_PAGE = {"same-origin", "none"}
 
 
 class RefusedError(Exception):
-    """
-    A request is refused.
-
-    Args:
-        status: Of HTTP.
-        message: What is wrong and what to do, without any text of the request.
-    """
+    """A request is refused; the message quotes no text of it."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -65,15 +59,7 @@ class RefusedError(Exception):
 
 
 class Gate:
-    """
-    Refuses what may not come in, and answers every error without its words.
-
-    Args:
-        app: What is behind.
-        token: That a request brings.
-        port: Of this server.
-        public: The paths that need no token.
-    """
+    """Refuses what may not come in, and answers every error without its words."""
 
     def __init__(
         self, app: ASGIApp, *, token: str, port: int, public: Collection[str]

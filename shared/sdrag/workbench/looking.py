@@ -10,9 +10,7 @@ question it is shown what a model receives, without sdrag and with it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -21,15 +19,14 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.documents import chunks_of
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.explanation import Explainer, Explanation
-from sdrag.explanation.marked import COLOURS, Mark, stretches
+from sdrag.explanation.marked import Mark, stretches
 from sdrag.linkage import Masked, fit
-from sdrag.linkage.graph import LEVELS
 from sdrag.linkage.plan import Plan
+from sdrag.memo import Memo
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy, binds
 from sdrag.privacy.reasons import explain as explain_reason
-from sdrag.reports.linkage import Drawing, laid_out
-from sdrag.reports.preview import Preview, render_preview
+from sdrag.reports.preview import Preview
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 from sdrag.workbench.gate import RefusedError
 
@@ -46,12 +43,11 @@ MAX_LINKED = 100
 _REMEMBERED = 100
 """Documents under a policy, with what was found in them."""
 
-Key = tuple[str, int, tuple[str, ...]]
-
 _RETRIEVED = 5
 """Chunks, as many hosts retrieve."""
 
 _FORMS = 5
+Key = tuple[str, int, tuple[str, ...]]
 
 
 def _audience(roles: Sequence[str]) -> Principal | None:
@@ -63,8 +59,7 @@ class Colouring(Confidential):
     """Explains documents, and remembers what it found."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Key, tuple[Explanation, ...]] = OrderedDict()
-        self._lock = Lock()
+        self._known = Memo[Key, tuple[Explanation, ...]](_REMEMBERED)
 
     def colour(
         self, policy: Policy, number: int, document: Passage, roles: Sequence[str]
@@ -72,34 +67,19 @@ class Colouring(Confidential):
         """
         Return a document as stretches of text, each with what covers it.
 
-        Args:
-            policy: As it is looked at.
-            number: Of the document.
-            document: Unredacted: what comes out is for the eyes of who may see it.
-            roles: Of who looks.
-
-        Raises:
-            RefusedError: It is too long to be shown.
-            SdragError: It could not be read.
+        It is unredacted: what comes out is for the eyes of who may see it.
         """
         explanations = self.explain(policy, number, document, roles)
-        spans: list[dict[str, Any]] = []
-        chunks = []
-        start = 0
-        for explanation in explanations:
-            chunks.append(_chunk(explanation, start, spans))
-            start += len(explanation.text)
         preview = _preview(policy, explanations)
+        spans: list[dict[str, Any]] = []
         return {
-            "document": number,
             "name": document.id,
-            "chunks": chunks,
+            "chunks": [_chunk(explanation, spans) for explanation in explanations],
             "spans": spans,
-            "colours": {rule.id: n % COLOURS for n, rule in enumerate(policy.rules)},
             "counts": preview.by_constraint(),
             "hidden_share": round(preview.hidden_share, 4),
             "withheld": preview.withheld,
-            "refused": dict(Explainer(policy).refused),
+            "refused": dict(preview.refused),
         }
 
     def explain(
@@ -115,80 +95,51 @@ class Colouring(Confidential):
         who = _audience(roles)
         bound = tuple(rule.id for rule in policy.rules if binds(rule, who))
         key = (policy.hash, number, bound)
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        explanations = tuple(Explainer(policy).explain(chunks_of(document), who))
-        with self._lock:
-            self._known[key] = explanations
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        return explanations
-
-    def report(
-        self, policy: Policy, documents: Mapping[int, Passage], roles: Sequence[str]
-    ) -> str:
-        """Return the page that `sdrag preview` writes, of all documents."""
-        preview = _preview(policy, ())
-        preview.documents = len(documents)
-        for number, document in documents.items():
-            preview.explanations += self.explain(policy, number, document, roles)
-        return render_preview(preview)
+        known = self._known.get(key)
+        if known is None:
+            known = tuple(Explainer(policy).explain(chunks_of(document), who))
+            self._known.put(key, known)
+        return known
 
 
 def _preview(policy: Policy, explanations: Sequence[Explanation]) -> Preview:
     constraints = {rule.id: rule.text for rule in policy.rules}
-    refused = Explainer(policy).refused
-    return Preview(constraints, refused, list(explanations))
+    return Preview(constraints, Explainer(policy).refused, list(explanations))
 
 
-def _chunk(
-    explanation: Explanation, start: int, spans: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _chunk(explanation: Explanation, spans: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a chunk's stretches, and add its spans to those of the document."""
-    marks = list(_marks(explanation, start, spans))
+    text, marks = explanation.text, []
+    for explained in (*explanation.spans, *explanation.left):
+        hidden = explained in explanation.spans
+        marks.append(Mark(explained.span, len(spans), "", hidden))
+        spans.append(
+            {
+                "constraint": explained.constraint_id,
+                "words": explanation.constraints[explained.constraint_id],
+                "text": explained.span.of(text),
+                "hidden": hidden,
+                "causes": [
+                    {"why": str(cause), "confidence": round(cause.confidence, 4)}
+                    for cause in explained.causes
+                ],
+            }
+        )
     return {
         "withheld": explanation.released is None,
         "reason": explanation.reason,
         "pieces": [
-            {"text": span.of(explanation.text), "spans": [mark.group for mark in over]}
-            for span, over in stretches(len(explanation.text), marks)
+            {"text": span.of(text), "spans": [mark.group for mark in over]}
+            for span, over in stretches(len(text), marks)
         ],
     }
-
-
-def _marks(
-    explanation: Explanation, start: int, spans: list[dict[str, Any]]
-) -> Iterator[Mark]:
-    for hidden, spans_of_kind in (
-        (True, explanation.spans),
-        (False, explanation.left),
-    ):
-        for explained in spans_of_kind:
-            span = explained.span
-            spans.append(
-                {
-                    "constraint": explained.constraint_id,
-                    "words": explanation.constraints[explained.constraint_id],
-                    "start": start + span.start,
-                    "text": span.of(explanation.text),
-                    "hidden": hidden,
-                    "causes": [
-                        {"why": str(cause), "confidence": round(cause.confidence, 4)}
-                        for cause in explained.causes
-                    ],
-                }
-            )
-            yield Mark(span, len(spans) - 1, "", hidden)
 
 
 class Questions(Confidential):
     """Answers questions over the documents, and keeps their index while they stay."""
 
     def __init__(self) -> None:
-        self._index: tuple[tuple[int, ...], SentenceIndex] | None = None
-        self._lock = Lock()
+        self._index = Memo[tuple[int, ...], SentenceIndex](1)
 
     def ask(
         self,
@@ -197,17 +148,16 @@ class Questions(Confidential):
         question: str,
         roles: Sequence[str],
     ) -> dict[str, Any]:
-        """
-        Return what a model receives without sdrag, and with it.
-
-        Raises:
-            ConstraintNotUnderstoodError: A wrapper would refuse the policy.
-            RefusedError: There is no document, or too much text.
-        """
+        """Return what a model receives without sdrag, and with it."""
         if not documents:
             raise RefusedError(422, "There is no document to ask. Load one first.")
         engine = Engine(policy)
-        index = self._indexed(documents)
+        index = self._index.get(tuple(documents))
+        if index is None:
+            _check_length(documents)
+            chunks = [c for document in documents.values() for c in chunks_of(document)]
+            index = SentenceIndex(chunks)
+            self._index.put(tuple(documents), index)
         retrieved = index.search(question, _RETRIEVED)
         ids = {passage.document_id for passage in retrieved}
         engine.run(bind([p for p in index.passages if p.document_id in ids], engine))
@@ -219,24 +169,17 @@ class Questions(Confidential):
             "decisions": [_decision(decision) for decision in shown.decisions],
         }
 
-    def _indexed(self, documents: Mapping[int, Passage]) -> SentenceIndex:
-        """Return the chunks with their vectors; made anew where documents changed."""
-        numbers = tuple(documents)
-        with self._lock:
-            if self._index is not None and self._index[0] == numbers:
-                return self._index[1]
-        characters = sum(len(document.text) for document in documents.values())
-        if characters > MAX_ASKED_CHARACTERS:
-            raise RefusedError(
-                413,
-                f"Questions are asked to at most {MAX_ASKED_CHARACTERS:,} characters."
-                " Remove some documents.",
-            )
-        chunks = [c for document in documents.values() for c in chunks_of(document)]
-        index = SentenceIndex(chunks)
-        with self._lock:
-            self._index = (numbers, index)
-        return index
+
+def _check_length(documents: Mapping[int, Passage]) -> None:
+    if (
+        sum(len(document.text) for document in documents.values())
+        > MAX_ASKED_CHARACTERS
+    ):
+        raise RefusedError(
+            413,
+            f"More than {MAX_ASKED_CHARACTERS:,} characters are not searched."
+            " Remove some documents.",
+        )
 
 
 def _decision(decision: Decision) -> dict[str, Any]:
@@ -244,7 +187,6 @@ def _decision(decision: Decision) -> dict[str, Any]:
     return {
         "subject": decision.subject,
         "action": decision.action,
-        "rule": decision.rule,
         "reason": decision.reason,
         "means": reason.happened if reason else "",
         "constraints": list(decision.constraint_ids),
@@ -252,25 +194,18 @@ def _decision(decision: Decision) -> dict[str, Any]:
     }
 
 
-def find_links(policy: Policy, documents: Sequence[Passage]) -> dict[str, Any]:
+def find_links(policy: Policy, documents: Mapping[int, Passage]) -> dict[str, Any]:
     """
-    Return the graph of documents, and what the policy's masking does to it.
+    Return the chains of documents, and what the policy's masking takes out of them.
 
     Names and forms are shown as they are: to whoever may see the documents.
-
-    Raises:
-        RefusedError: There are fewer than two documents, or too much text.
-        SdragError: The documents could not be assessed.
     """
     if len(documents) < 2:
         raise RefusedError(422, "Load two or more documents to see what links them.")
-    if sum(len(document.text) for document in documents) > MAX_ASKED_CHARACTERS:
-        raise RefusedError(
-            413, f"Links are looked for in at most {MAX_ASKED_CHARACTERS:,} characters."
-        )
-    masked = fit(documents, policy.linkage, LocalDetector()).masked
+    _check_length(documents)
+    masked = fit(list(documents.values()), policy.linkage, LocalDetector()).masked
     plan = masked.plan
-    names = list(plan.corpus.document_ids)
+    names = plan.corpus.document_ids
     return {
         "documents": len(names),
         "unread": len(documents) - len(names),
@@ -278,31 +213,8 @@ def find_links(policy: Policy, documents: Sequence[Passage]) -> dict[str, Any]:
         "links_after": len(plan.after),
         "entities": len(plan.corpus.entity_ids),
         "masked": int(plan.masked.sum()),
-        "graph": _graph(laid_out(plan), names),
         "chains": list(_chains(plan, names)),
         "broken": list(_broken(masked)),
-        "risks": list(_risks(plan, names)),
-    }
-
-
-def _graph(drawing: Drawing, names: Sequence[str]) -> dict[str, Any]:
-    return {
-        "width": drawing.width,
-        "height": drawing.height,
-        "left_out": drawing.left_out,
-        "nodes": [
-            {"name": names[number], "x": x, "y": y}
-            for number, (x, y) in drawing.places.items()
-        ],
-        "lines": [
-            {
-                "from": drawing.places[line.first],
-                "to": drawing.places[line.second],
-                "width": line.width,
-                "kept": line.kept,
-            }
-            for line in drawing.lines
-        ],
     }
 
 
@@ -313,7 +225,6 @@ def _chains(plan: Plan, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     for number in order.tolist():
         yield {
             "documents": [names[document] for document in chains.path(number)],
-            "category": LEVELS[int(chains.level[number])],
             "before": round(float(chains.risk_before[number]), 3),
             "after": round(float(after[number]), 3),
         }
@@ -322,22 +233,10 @@ def _chains(plan: Plan, names: Sequence[str]) -> Iterator[dict[str, Any]]:
 def _broken(masked: Masked) -> Iterator[dict[str, Any]]:
     """Yield what masking takes out of the documents: nothing of it can be asked for."""
     plan = masked.plan
-    chosen = np.flatnonzero(plan.masked).tolist()
-    for number in chosen[:MAX_LINKED]:
+    for number in np.flatnonzero(plan.masked).tolist()[:MAX_LINKED]:
         entity = masked.assessment.resolved.entities[number]
         yield {
             "type": entity.type,
             "forms": list(entity.forms[:_FORMS]),
             "documents": int(plan.corpus.frequency[number]),
-            "for": "one document" if len(plan.why[number]) == 1 else "a link",
-        }
-
-
-def _risks(plan: Plan, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    before, after = plan.document_risk_before, plan.document_risk
-    for number in np.argsort(-before, kind="stable")[:MAX_LINKED].tolist():
-        yield {
-            "name": names[number],
-            "before": round(float(before[number]), 3),
-            "after": round(float(after[number]), 3),
         }

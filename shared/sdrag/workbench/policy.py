@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.errors import PolicyError
@@ -15,7 +13,7 @@ from sdrag.explanation.understood_as import (
     understood_as,
     without_model,
 )
-from sdrag.policy import MAX_POLICY_BYTES, Policy
+from sdrag.policy import Policy
 from sdrag.policy.reading import parsed
 from sdrag.vocabulary import Sensitivity
 from sdrag.workbench.gate import RefusedError
@@ -25,29 +23,6 @@ MAX_CONSTRAINTS = 300
 
 MAX_PROBLEMS = 50
 """Listed while a policy is being typed."""
-
-Role = Annotated[str, Field(min_length=1, max_length=100)]
-
-
-class Shape(BaseModel):
-    """A request: frozen, closed to unknown keys, and quoted in no error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class Viewing(Shape):
-    """
-    A policy as it is in the editor, and how it is looked at.
-
-    Args:
-        policy: Its text, right or wrong.
-        sensitivity: Of the slider; the policy's own when missing.
-        roles: Of who looks; nobody in particular when empty.
-    """
-
-    policy: Annotated[str, Field(max_length=MAX_POLICY_BYTES, repr=False)]
-    sensitivity: Sensitivity | None = None
-    roles: Annotated[tuple[Role, ...], Field(max_length=20)] = ()
 
 
 def describe(text: str) -> dict[str, Any]:
@@ -65,7 +40,6 @@ def describe(text: str) -> dict[str, Any]:
         policy, problems = Policy(), error.problems
     read = parsed(text)
     lines = {} if problems or isinstance(read, PolicyError) else read[1]
-    rules = () if problems else policy.rules
     return {
         "problems": [
             {"line": problem.line, "key": problem.key, "message": str(problem)}
@@ -74,16 +48,16 @@ def describe(text: str) -> dict[str, Any]:
         "problem_count": len(problems),
         "constraints": [
             _constraint(parse(rule), policy, lines.get(("constraints", number)))
-            for number, rule in enumerate(rules[:MAX_CONSTRAINTS])
+            for number, rule in enumerate(policy.rules[:MAX_CONSTRAINTS])
         ],
-        "constraint_count": len(rules),
+        "constraint_count": len(policy.rules),
         "settings": [] if problems else list(settings_of(policy)),
         "roles": list(dict.fromkeys(_roles(policy)))[:MAX_CONSTRAINTS],
         "sensitivity": None if problems else policy.disclosure.sensitivity,
     }
 
 
-def policy_of(viewing: Viewing) -> Policy:
+def policy_of(text: str, sensitivity: Sensitivity | None) -> Policy:
     """
     Return the policy that is looked at, with the slider's sensitivity.
 
@@ -91,12 +65,12 @@ def policy_of(viewing: Viewing) -> Policy:
         RefusedError: It is wrong.
     """
     try:
-        policy = Policy.parse(viewing.policy)
+        policy = Policy.parse(text)
     except PolicyError as error:
         raise RefusedError(422, f"The policy cannot be read: {error}") from None
-    if viewing.sensitivity is None:
+    if sensitivity is None:
         return policy
-    section = policy.disclosure.model_copy(update={"sensitivity": viewing.sensitivity})
+    section = policy.disclosure.model_copy(update={"sensitivity": sensitivity})
     return policy.model_copy(update={"disclosure": section})
 
 
@@ -108,7 +82,6 @@ def _constraint(
         "id": rule.id,
         "line": line,
         "text": rule.text,
-        "kind": read.kind,
         "understood": understood_as(read),
         "limits": list(limits_of(rule)),
         "status": read.status,

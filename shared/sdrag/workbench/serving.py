@@ -20,20 +20,13 @@ from sdrag.errors import UsageError
 from sdrag.privacy.log_privacy import suppress_logs
 from sdrag.workbench.app import Workbench, build_app
 
-__all__ = ["HOST", "serve"]
-
 HOST = "127.0.0.1"
 _MOST_CONNECTIONS = 64
 
 
 def serve(bench: Workbench, port: int, announce: Callable[[str], None]) -> None:
     """
-    Serve until interrupted.
-
-    Args:
-        bench: What it looks at.
-        port: 0 takes any that is free.
-        announce: Is handed the address, with the token in its fragment.
+    Serve until interrupted; `announce` is handed the address, with the token in it.
 
     Raises:
         UsageError: The port cannot be had.

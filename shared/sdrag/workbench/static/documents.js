@@ -16,7 +16,6 @@ export async function begin(start) {
   state.documents = start.documents;
   list();
   if (files.length) await openFiles(files.splice(0, AT_FIRST));
-  if (start.more_files) say("The folder holds more files than are listed.");
 }
 
 async function openFiles(names) {
@@ -97,7 +96,6 @@ function view(found, roles) {
   );
   const withheld = found.withheld ? `, ${found.withheld} chunks withheld` : "";
   const text = el("div", { className: "marked document", lang: "" });
-  let start = 0;
   for (const chunk of found.chunks) {
     const place = chunk.withheld ? el("div", { className: "withheld" }) : text;
     if (chunk.withheld) {
@@ -105,8 +103,7 @@ function view(found, roles) {
       text.append(place);
     }
     for (const piece of chunk.pieces) {
-      place.append(stretch(piece, start, found.spans));
-      start += Array.from(piece.text).length;
+      place.append(stretch(piece, found.spans));
     }
   }
   roving(text);
@@ -133,13 +130,9 @@ function legend(counts) {
   );
 }
 
-function stretch(piece, start, spans) {
+function stretch(piece, spans) {
   const over = piece.spans.map((number) => spans[number]);
-  if (!over.length) {
-    const plain = el("span", {}, piece.text);
-    plain.dataset.start = start;
-    return plain;
-  }
+  if (!over.length) return piece.text;
   const hidden = over.filter((span) => span.hidden);
   const first = (hidden.length ? hidden : over).reduce((a, b) => (b.text.length > a.text.length ? b : a));
   const names = [...new Set(over.map((span) => span.constraint))].join(", ");
@@ -151,7 +144,6 @@ function stretch(piece, start, spans) {
     "aria-label": `${piece.text}, ${hidden.length ? "hidden by" : "considered for"} ${names}`,
     title: names,
   });
-  mark.dataset.start = start;
   const open = () => explainSpan(over, mark);
   mark.addEventListener("click", () => getSelection().isCollapsed && open());
   mark.addEventListener("keydown", (event) => {

@@ -13,15 +13,6 @@ export function el(tag, properties = {}, ...children) {
   return made;
 }
 
-const SVG = "http://www.w3.org/2000/svg";
-
-export function svg(tag, attributes = {}, ...children) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
-
 export function say(text) {
   const place = byId("message");
   place.textContent = text;

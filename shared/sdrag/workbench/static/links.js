@@ -1,11 +1,10 @@
-// The graph of documents, and what masking would break.
+// What links the documents, and what masking would break.
 
 import { ask } from "/api.js";
-import { byId, el, newest, svg } from "/dom.js";
+import { byId, el, newest } from "/dom.js";
 import { state } from "/state.js";
 
 const place = byId("links");
-const NAMED = 60; // more names than these would lie on one another
 
 const find = newest(async () => {
   place.setAttribute("aria-busy", "true");
@@ -32,38 +31,12 @@ function show(found) {
     ...[
       el("div", { className: "cards" }, ...figures.map(([value, name]) => el("div", { className: "card" }, el("b", {}, String(value)), name))),
       unread,
-      graph(found.graph),
-      table("What masking takes out", ["Type", "Forms", "In documents", "Because of"],
-        found.broken.map((one) => [one.type, one.forms.join(", "), one.documents, one.for])),
-      table("Chains of documents", ["Documents", "Category", "Risk before", "after"],
-        found.chains.map((one) => [one.documents.join(" – "), one.category, one.before, one.after])),
-      table("Risk of each document", ["Document", "before", "after"],
-        found.risks.map((one) => [one.name, one.before, one.after])),
+      table("What masking takes out", ["Type", "Forms", "In documents"],
+        found.broken.map((one) => [one.type, one.forms.join(", "), one.documents])),
+      table("Chains of documents", ["Documents", "Risk before", "after"],
+        found.chains.map((one) => [one.documents.join(" – "), one.before, one.after])),
     ].filter(Boolean),
   );
-}
-
-function graph(drawn) {
-  if (!drawn.nodes.length) return el("p", { className: "soft" }, "No two documents are linked.");
-  const lines = drawn.lines.map((line) =>
-    svg("line", {
-      class: line.kept ? "kept" : "gone",
-      x1: line.from[0], y1: line.from[1], x2: line.to[0], y2: line.to[1],
-      "stroke-width": line.width,
-    }),
-  );
-  const named = drawn.nodes.length <= NAMED;
-  const dots = drawn.nodes.flatMap((node) => {
-    const title = svg("title");
-    title.textContent = node.name;
-    const dot = svg("circle", { cx: node.x, cy: node.y, r: 5 }, title);
-    if (!named) return [dot];
-    const text = svg("text", { x: node.x, y: node.y + 18 });
-    text.textContent = node.name.length > 24 ? `${node.name.slice(0, 23)}…` : node.name;
-    return [dot, text];
-  });
-  const label = `Graph of ${drawn.nodes.length} linked documents; the tables below say the same`;
-  return svg("svg", { class: "graph", width: drawn.width, height: drawn.height, viewBox: `0 0 ${drawn.width} ${drawn.height}`, role: "img", "aria-label": label }, ...lines, ...dots);
 }
 
 function table(title, heads, rows) {

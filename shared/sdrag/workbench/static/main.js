@@ -1,10 +1,10 @@
 // Starts the page, its tabs and its downloads.
 
-import { ask, read, save } from "/api.js";
+import { read, save } from "/api.js";
 import * as documents from "/documents.js";
 import { byId, say } from "/dom.js";
 import * as policy from "/policy.js";
-import { rolesOf, state, viewed } from "/state.js";
+import { state } from "/state.js";
 import "/links.js";
 import "/question.js";
 
@@ -31,22 +31,6 @@ for (const [place, tab] of tabs.entries()) {
 byId("download-policy").addEventListener("click", () =>
   save(state.policyName, state.policy, "application/yaml"),
 );
-byId("download-report").addEventListener("click", async (event) => {
-  const button = event.currentTarget;
-  button.disabled = true;
-  say("Reading all open documents for the report…");
-  try {
-    const roles = rolesOf(byId("roles-1").value);
-    const { page } = await ask("/api/report", { ...viewed(), roles });
-    save("report.html", page, "text/html");
-    say("The report shows the documents themselves. Keep it where they may be kept.");
-  } catch (error) {
-    say(error.message);
-  } finally {
-    button.disabled = false;
-  }
-});
-
 try {
   const start = await read("/api/start");
   state.policyName = start.policy_name;

@@ -89,7 +89,7 @@ function showSensitivity() {
   if (!moved && own) slider.value = String(SENSITIVITIES.indexOf(own));
   byId("sensitivity-value").textContent = SENSITIVITIES[slider.value];
   byId("sensitivity-note").textContent = moved
-    ? `The policy says ${own ?? "nothing that can be read"}. To keep this one, write under disclosure: sensitivity: ${SENSITIVITIES[slider.value]}. Dotted stretches are shown now, and would be hidden at high.`
+    ? `The policy says ${own ?? "nothing that can be read"}. To keep this one, write under disclosure: sensitivity: ${SENSITIVITIES[slider.value]}.`
     : "A higher one hides more; a lower one leaves more to read.";
 }
 
