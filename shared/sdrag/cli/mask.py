@@ -79,15 +79,18 @@ def mask(
 
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """
-    from sdrag.linkage.fitting import check_masker
+    from sdrag.linkage.replacing import check_style
 
     started = perf_counter()
     rules = Policy() if policy is None else Policy.read(policy)
     key = None if key_file is None else _secret(key_file)
     plan = key_file and key_file.with_name(key_file.name + ".plan")
-    # What cannot be replaced is refused before anything is read.
-    has_model = llm != LOCAL
-    check_masker(None, rules.linkage, key, whole_corpus=True, has_model=has_model)
+    check_style(rules.linkage.replace, key)
+    if rules.linkage.replace == "rewrite" and llm == LOCAL:
+        raise UsageError(
+            "`linkage.replace: rewrite` needs a model.",
+            hint="Give one: --llm langchain:PROVIDER:MODEL.",
+        )
     _check_target(source, target)
     for path in filter(None, (target, plan, report)):
         check_writable(path)
