@@ -155,6 +155,7 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch, ca
     assert listed.keys() == reasons.keys()
     assert [n for n in reasons if reasons[n] not in listed[n]] == []
     assert result["documents"] == 1
+    assert "skipped: 'escape\\x1b[2J.bin' has another suffix" in out
     html = page.read_text("utf-8")
     assert "plain.txt" in html
     assert "is no valid PDF" in html

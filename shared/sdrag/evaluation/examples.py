@@ -9,9 +9,8 @@ high. A constraint that would be refused is left out, and its examples fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 from sdrag.disclosure.keep import find_kept
@@ -23,10 +22,6 @@ from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Passage, Span
 
 __all__ = ["ExampleFailure", "ExampleResults", "run_examples"]
-
-Complete = Callable[[Prompt], str]
-Release = Callable[[ConstraintSection, str, ExampleSection], str]
-"""Returns what is shown of an example of a constraint; the name is its passage's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,9 @@ class ExampleResults:
     failures: tuple[ExampleFailure, ...] = ()
 
 
-def run_examples(policy: Policy, complete: Complete | None = None) -> ExampleResults:
+def run_examples(
+    policy: Policy, complete: Callable[[Prompt], str] | None = None
+) -> ExampleResults:
     """
     Run every example of a policy.
 
@@ -70,34 +67,38 @@ def run_examples(policy: Policy, complete: Complete | None = None) -> ExampleRes
     refused: set[str] = set()
     if complete is None and policy.when_not_understood == "refuse":
         refused = set(not_understood(policy))
-    release = _releasing(policy, refused, complete)
-    outcomes = [
-        tuple(_failures(policy, entry, number, refused, release))
-        for entry in policy.constraints
-        for number in range(1, len(entry.examples) + 1)
-    ]
-    failed = sum(map(bool, outcomes))
-    return ExampleResults(
-        len(outcomes) - failed, failed, tuple(chain.from_iterable(outcomes))
+    constraints = tuple(c for c in policy.constraints if c.id not in refused)
+    bare = policy.without_limits().model_copy(
+        update={**dict.fromkeys(policy.guards), "constraints": constraints}
     )
+    engine = Engine(bare, llm=complete)
+    passed = failed = 0
+    failures: list[ExampleFailure] = []
+    for entry in policy.constraints:
+        name = entry.id or ""
+        keeps = [each.keep() for each in (*entry.keep, *policy.keep)]
+        for number, example in enumerate(entry.examples, start=1):
+            wrong = [ExampleFailure(name, number, "refused")]
+            if name not in refused:
+                shown = _release(engine, entry, f"{name} {number}", example)
+                kept = find_kept(example.text, keeps)
+                wrong = [
+                    ExampleFailure(name, number, kind, quoted)
+                    for kind, quoted in _untrue(example, shown, kept)
+                ]
+            passed, failed = passed + (not wrong), failed + bool(wrong)
+            failures += wrong
+    return ExampleResults(passed, failed, tuple(failures))
 
 
-def _failures(
-    policy: Policy,
-    entry: ConstraintSection,
-    number: int,
-    refused: Collection[str],
-    release: Release,
-) -> Iterator[ExampleFailure]:
-    """Yield what of an example is not so."""
-    name, example = entry.id or "", entry.examples[number - 1]
-    if name in refused:
-        yield ExampleFailure(name, number, "refused")
-        return
-    shown = release(entry, f"{name} {number}", example)
-    keeps = [each.keep() for each in (*entry.keep, *policy.keep)]
-    for kind, quoted in _untrue(example, shown, find_kept(example.text, keeps)):
-        yield ExampleFailure(name, number, kind, quoted)
+def _release(
+    engine: Engine, entry: ConstraintSection, name: str, example: ExampleSection
+) -> str:
+    """Return what is shown of an example."""
+    metadata = {key: list(values) for key, values in entry.where.items()}
+    passage = Passage(name, example.text, metadata)
+    shown, _ = engine.run(disclose([passage], Request(""), engine))
+    return "\n".join(passage.text for passage in shown.passages)
 
 
 def _untrue(
@@ -112,30 +113,3 @@ def _untrue(
     for number, quoted in enumerate(example.keeps, start=1):
         if fold_text(quoted) not in text:
             yield "keeps", number
-
-
-def _releasing(
-    policy: Policy, refused: Collection[str], complete: Complete | None
-) -> Release:
-    """Return what releases the text of an example of a constraint."""
-    engine = Engine(_bare(policy, refused), llm=complete)
-
-    def release(entry: ConstraintSection, name: str, example: ExampleSection) -> str:
-        metadata = {key: list(values) for key, values in entry.where.items()}
-        passage = Passage(name, example.text, metadata)
-        shown, _ = engine.run(disclose([passage], Request(""), engine))
-        return "\n".join(passage.text for passage in shown.passages)
-
-    return release
-
-
-def _bare(policy: Policy, refused: Collection[str]) -> Policy:
-    """Return a policy's constraints without guards, limits and refused ones."""
-    unlimited = {"top_k": None}
-    return policy.model_copy(
-        update={
-            **dict.fromkeys(policy.guards),
-            "constraints": tuple(c for c in policy.constraints if c.id not in refused),
-            "disclosure": policy.disclosure.model_copy(update=unlimited),
-        }
-    )
