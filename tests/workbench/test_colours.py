@@ -62,16 +62,19 @@ async def test_a_span_says_why(ask, opened):
     assert all(0 <= cause["confidence"] <= 1 for cause in first["causes"])
 
 
-@pytest.mark.parametrize(
-    ("roles", "expected"),
-    [([], True), (["clerk"], False), (["guest"], True), (["guest", "clerk"], False)],
-)
-async def test_each_audience_sees_what_binds_it(ask, opened, roles, expected):
-    found = await ask("explain", policy=POLICY, document=opened, roles=roles)
+async def test_each_audience_sees_what_binds_it(ask, opened):
+    """Also where another audience has looked before."""
+    for roles, expected in (
+        ([], True),
+        (["clerk"], False),
+        (["guest"], True),
+        (["guest", "clerk"], False),
+    ):
+        found = await ask("explain", policy=POLICY, document=opened, roles=roles)
 
-    hidden = {span["constraint"] for span in found["spans"] if span["hidden"]}
-    assert ("names" in hidden) == expected
-    assert "dates" in hidden
+        hidden = {span["constraint"] for span in found["spans"] if span["hidden"]}
+        assert ("names" in hidden) == expected, roles
+        assert "dates" in hidden
 
 
 async def test_the_slider_changes_what_is_hidden(ask, drop):
