@@ -165,7 +165,9 @@ def chunks_of(article):
             id=chunk.id.translate(LETTERS),
             metadata={**about, "place": place, "text": chunk.text},
         )
-        for place, chunk in enumerate(sentence_chunks(article, "article"))
+        for place, chunk in enumerate(
+            sentence_chunks(str(article["article_text"]), "article")
+        )
     ]
 
 
