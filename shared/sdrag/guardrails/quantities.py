@@ -217,7 +217,9 @@ def _value(tokens: TokenText, at: int) -> tuple[float | None, int]:
     for to in range(at, min(at + _MOST_WORDS, len(tokens))):
         word = tokens[to].text
         part = _simple(word)
-        if word in _SCALES and (value is not None or _word(tokens, to - 1) in "a an"):
+        if word in _SCALES and (
+            value is not None or _word(tokens, to - 1) in {"a", "an"}
+        ):
             value = (1.0 if value is None else value) * _SCALES[word]
         elif part is not None and value is None:
             value = part
