@@ -57,17 +57,7 @@ R = TypeVar("R")
 
 
 class IngestTransformer(Transformer[Document], BaseDocumentTransformer):
-    """
-    A task of the core over documents.
-
-    Args:
-        task: What is done.
-        policy: As every wrapper takes it, and so are the others.
-        llm: Of LangChain.
-        embeddings: Of LangChain.
-        state: What is remembered.
-        options: What else an engine takes.
-    """
+    """A task of the core over documents."""
 
     def __init__(
         self,

@@ -78,17 +78,7 @@ _COPIES_OF_TEXT = ("window", "original_text")
 
 
 class IngestTransformer(TransformComponent, Transformer[BaseNode]):
-    """
-    A task of the core over nodes.
-
-    Args:
-        task: What is done.
-        policy: As every wrapper takes it, and so are the others.
-        llm: Of LlamaIndex.
-        embeddings: Of LlamaIndex.
-        state: What is remembered.
-        options: What else an engine takes.
-    """
+    """A task of the core over nodes."""
 
     policy_hash: str
     engine_id: str
