@@ -184,7 +184,7 @@ class TestNodes:
 
     def test_one_that_is_stripped_keeps_its_place_and_no_copy_of_the_text(self):
         """Its vector and the windows of its neighbours know the order."""
-        window = {"window": f"{RAIN} {ORDER}", "original_text": ORDER, "page": 3}
+        window = {"window": f"{RAIN} {ORDER}", "original_text": RAIN, "page": 3}
         node = self.node(f"{RAIN} {ORDER}", metadata=window)
 
         (left,) = self.transform("scan", [node])
