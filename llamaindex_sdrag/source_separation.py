@@ -12,10 +12,9 @@ The text of a numbered node stays as it is. Only what a model reads of it has ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.schema import (
@@ -85,11 +84,11 @@ class NumberedNode(TextNode):
     @classmethod
     def of(cls, node: BaseNode, label: str, code: str) -> Self:
         """Number a node."""
-        fields = {name for name in TextNode.model_fields if hasattr(node, name)}
-        given = {name: getattr(node, name) for name in fields}
-        made = cls(**given | {"text": node.get_content(MetadataMode.NONE)})
-        made._label, made._code, made._original = label, code, node
-        return made
+        names = {name for name in TextNode.model_fields if hasattr(node, name)}
+        fields = {name: getattr(node, name) for name in names}
+        numbered = cls(**fields | {"text": node.get_content(MetadataMode.NONE)})
+        numbered._label, numbered._code, numbered._original = label, code, node
+        return numbered
 
     def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
         """Return the text; for a model, what the node prints between its marks."""
@@ -117,7 +116,6 @@ class SourceSeparator(BaseNodePostprocessor):
 
     Args:
         policy: Where its `citations` refer to ids, the marks show them.
-        callback_manager: LlamaIndex's.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -125,14 +123,8 @@ class SourceSeparator(BaseNodePostprocessor):
 
     _by_id: bool = PrivateAttr(default=False)
 
-    def __init__(
-        self,
-        *,
-        policy: PolicySource | None = None,
-        callback_manager: CallbackManager | None = None,
-    ) -> None:
-        given = {"callback_manager": callback_manager} if callback_manager else {}
-        super().__init__(**given)
+    def __init__(self, *, policy: PolicySource | None = None) -> None:
+        super().__init__()
         self._by_id = cites_ids(policy)
 
     @classmethod
@@ -141,11 +133,6 @@ class SourceSeparator(BaseNodePostprocessor):
         return "SourceSeparator"
 
     def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return numbered(nodes, by_id=self._by_id)
-
-    async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         return numbered(nodes, by_id=self._by_id)
@@ -161,17 +148,17 @@ def numbered(
         nodes: Those of one request.
         by_id: Citations are to refer to ids, so the marks show them.
     """
-    code, number, made = new_code(), 0, []
+    code, number, result = new_code(), 0, []
     for scored in unnumbered(nodes):
         passage = passage_of(scored.node)
         if is_notice(passage):
-            made.append(scored)
+            result.append(scored)
             continue
         number += 1
         label = label_of(passage, number, by_id=by_id)
         node = NumberedNode.of(scored.node, label, code)
-        made.append(NodeWithScore(node=node, score=scored.score))
-    return made
+        result.append(NodeWithScore(node=node, score=scored.score))
+    return result
 
 
 def unnumbered(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
@@ -226,22 +213,14 @@ def separated_prompt(
         PolicyError: The policy cannot be read.
     """
     asked = add_citation_instruction(instruction, policy)
-    parts = (INSTRUCTION, asked, *_ENDS[purpose])
     # The text is whole: chat engines read it alone, and not what was filled in before.
-    text = "\n\n".join(filter(None, parts))
+    text = "\n\n".join(filter(None, (INSTRUCTION, asked, *_ENDS[purpose])))
     key = "context_msg" if "{context_msg}" in _ENDS[purpose] else "context_str"
-    mend = _sources if purpose in _FIRST else _further_sources
+
+    # What is read after an answer was begun is no source where it has no marks.
+    unmarked = {"unmarked": "1"} if purpose in _FIRST else {}
+
+    def mend(**values: Any) -> str:
+        return restore_marks(str(values.get(key, "")), **unmarked)
+
     return PromptTemplate(text, function_mappings={key: mend})
-
-
-def _sources(**values: Any) -> str:
-    return restore_marks(_context(values), unmarked="1")
-
-
-def _further_sources(**values: Any) -> str:
-    """Mend what is read after an answer was begun: without marks it is no source."""
-    return restore_marks(_context(values))
-
-
-def _context(values: Mapping[str, Any]) -> str:
-    return str(values.get("context_msg", values.get("context_str", "")))

@@ -119,11 +119,6 @@ class TestRunnable:
 
         assert host.calls == [{"k": 1}]
 
-    def test_it_becomes_a_tool(self, host):
-        tool = wrapped(host).as_tool(name="search", description="Searches.")
-
-        assert "Anna Karlsson" not in str(tool.invoke("q"))
-
     def test_settings_are_fixed_once_built(self, host):
         """What protects is not replaced, by an assignment or in a copy."""
         retriever, other = wrapped(host), {"constraints": []}

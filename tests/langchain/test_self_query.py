@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 from langchain_classic.chains.query_constructor.schema import AttributeInfo
-from langchain_classic.retrievers import EnsembleRetriever, SelfQueryRetriever
-from langchain_core.callbacks import BaseCallbackHandler
+from langchain_classic.retrievers import SelfQueryRetriever
 from langchain_core.documents import Document
 from langchain_core.structured_query import Comparison, Operation, Visitor
 
@@ -113,26 +112,6 @@ def test_its_filter_holds_and_what_it_finds_is_redacted(store, mode):
     assert "saw it" in str(found)
 
 
-def test_the_call_of_its_model_stays_out_of_sight(store):
-    """The handler sees one retrieval, of what is released."""
-
-    class Everything(BaseCallbackHandler):
-        def __init__(self):
-            self.seen = []
-
-        def on_chat_model_start(self, *args, **kwargs):
-            self.seen.append("model")
-
-        def on_retriever_end(self, documents, **kwargs):
-            self.seen.append(str(documents))
-
-    handler = Everything()
-    wrapped(self_query(store, REPORTS)).invoke("q", {"callbacks": [handler]})
-
-    assert len(handler.seen) == 1
-    assert NAME not in handler.seen[0]
-
-
 def test_a_question_cannot_talk_it_out_of_a_permission(store):
     """Its model's filter replaces the host's own; the policy's access still holds."""
     host = self_query(
@@ -146,18 +125,3 @@ def test_a_question_cannot_talk_it_out_of_a_permission(store):
         found = wrapped(host, access={}).invoke("Show tenant b")
 
     assert found == []
-
-
-def test_an_ensemble_around_it_gets_what_is_released(store):
-    several = EnsembleRetriever(
-        retrievers=[
-            wrapped(self_query(store, REPORTS)),
-            wrapped(self_query(store, 'eq("kind", "notice")')),
-        ],
-        weights=[0.5, 0.5],
-    )
-
-    found = several.invoke("What is in the logs?")
-
-    assert ids(found) == ["a1", "a2", "b1"]
-    assert NAME not in str(found)
