@@ -42,6 +42,7 @@ POLICY = {
 }
 DATES = {"constraints": ["Hide dates of birth"]}
 ASK: Any = {"messages": [HumanMessage("Who saw it?")]}
+STREAMED = ["values", "updates", "messages", "custom", "debug"]
 CONFIG: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 25}
 
 
@@ -124,7 +125,7 @@ def of_a_supervisor() -> Any:
     graph.add_node("supervisor", agent(hand_over))
     graph.add_node("writer", create_agent(Scripted(calls=[]), [], middleware=[guard()]))
     graph.add_edge(START, "supervisor")
-    return graph.compile().invoke(ASK)
+    return list(graph.compile().stream(ASK, stream_mode=STREAMED, subgraphs=True))
 
 
 def of_injected_state() -> Any:
@@ -154,8 +155,7 @@ def of_a_checkpointer() -> Any:
 
 
 def of_streaming() -> Any:
-    modes = ["values", "updates", "messages", "custom", "debug"]
-    return list(agent(search).stream(ASK, stream_mode=modes))
+    return list(agent(search).stream(ASK, stream_mode=STREAMED))
 
 
 def _thinking(prompt: str) -> str:
