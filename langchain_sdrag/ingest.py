@@ -38,7 +38,7 @@ from sdrag.ingest import (
     Transformer,
     View,
 )
-from sdrag.linkage.extractor import Extractor
+from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -212,7 +212,7 @@ class LinkageMasker(IngestTransformer, CorpusMasker[Document]):
         options: Options | None = None,
         fitted: Fitted | None = None,
         whole_corpus: bool = False,
-        detector: Detector | Extractor | None = None,
+        detector: Detector | ModelExtractor | None = None,
         key: bytes | None = None,
     ) -> None:
         options = options or Options()

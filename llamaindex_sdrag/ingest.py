@@ -53,7 +53,7 @@ from sdrag.ingest import (
     Transformer,
     View,
 )
-from sdrag.linkage.extractor import Extractor
+from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -311,7 +311,7 @@ class LinkageMasker(IngestTransformer, CorpusMasker[BaseNode]):
         options: Options | None = None,
         fitted: Fitted | None = None,
         whole_corpus: bool = False,
-        detector: Detector | Extractor | None = None,
+        detector: Detector | ModelExtractor | None = None,
         key: bytes | None = None,
     ) -> None:
         options = options or Options()

@@ -14,17 +14,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
+from sdrag.effects.replies import read_reply
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, complete
-from sdrag.errors import ModelReplyError, SdragError
+from sdrag.errors import SdragError
 from sdrag.linkage.graph import uniqueness
 from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.schema import DIRECT, Schema
 from sdrag.text.folding import fold, fold_text
-
-__all__ = ["Extractor", "ModelExtractor"]
 
 _SYSTEM = """You extract what could help to identify the patient or claimant a document
 is about. Allowed types: {types}.
@@ -51,24 +52,23 @@ Existing entities:
 
 Document:
 {document}"""
-_FIELDS = 4
+_STRENGTH = 0.4
+"""`ENTITY_FILTER_STRENGTH`: of known entities those are listed that tell so much."""
+_Row = Outcome[tuple[Occurrence, ...]]
 
 
-@runtime_checkable
-class Extractor(Protocol):
-    """A detector that also says what a find means and how telling it is."""
+def _share(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
 
-    def extract(
-        self, texts: Sequence[str], known: Sequence[Sequence[Occurrence]] = ()
-    ) -> Steps[list[Outcome[tuple[Occurrence, ...]]]]:
-        """
-        Find the entities in each text; a text that was not read is a `Failure`.
 
-        Args:
-            texts: The new documents.
-            known: What was found in each of the old, which are not read again.
-        """
-        ...
+class _Reply(BaseModel):
+    """Listing 4.1; a relevance out of bounds is taken for the nearest bound."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    entities: list[
+        tuple[str, str | None, str, Annotated[float, AfterValidator(_share)]]
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,107 +78,84 @@ class ModelExtractor:
 
     Args:
         schema: The types that are allowed.
-        strength: `ENTITY_FILTER_STRENGTH`.
-        filter_types: Leave direct identifiers out of the list of known entities.
     """
 
     schema: Schema = field(default_factory=Schema)
-    strength: float = 0.4
-    filter_types: bool = True
 
     def extract(
         self, texts: Sequence[str], known: Sequence[Sequence[Occurrence]] = ()
-    ) -> Steps[list[Outcome[tuple[Occurrence, ...]]]]:
-        """Extract from each text alone, then with what all others hold."""
-        first = yield from self._read(texts, [_LOCAL] * len(texts), [""] * len(texts))
+    ) -> Steps[list[_Row]]:
+        """
+        Find the entities in each text; a text that was not read is a `Failure`.
+
+        Args:
+            texts: The new documents. Each is read alone, then with what others hold.
+            known: What was found in each of the old, which are not read again.
+        """
+        first = yield from self._read(texts, _LOCAL, [""] * len(texts))
         earlier = [Reply(tuple(row)) for row in known]
-        lists = self._known([*first, *earlier])[: len(texts)]
-        again = yield from self._read(texts, [_CONTEXT] * len(texts), lists)
+        lists = _known([*first, *earlier])[: len(texts)]
+        again = yield from self._read(texts, _CONTEXT, lists)
         return [
             left if isinstance(left, Failure) else _merged(left.value, right)
             for left, right in zip(first, again, strict=True)
         ]
 
     def _read(
-        self, texts: Sequence[str], templates: Sequence[str], known: Sequence[str]
-    ) -> Steps[list[Outcome[tuple[Occurrence, ...]]]]:
-        system = fill(_SYSTEM, types=constant(", ".join(self.schema.weights)))
-        outcomes = yield from complete(
-            Prompt(
-                "linkage.extract",
-                (
-                    Message("system", system),
-                    Message(
-                        "user",
-                        fill(
-                            template, document=sensitive(text), known=sensitive(list_)
-                        ),
-                    ),
-                ),
-            )
-            for text, template, list_ in zip(texts, templates, known, strict=True)
+        self, texts: Sequence[str], template: str, known: Sequence[str]
+    ) -> Steps[list[_Row]]:
+        types = constant(", ".join(self.schema.weights))
+        system = Message("system", fill(_SYSTEM, types=types))
+        asked = (
+            fill(template, document=sensitive(text), known=sensitive(list_))
+            for text, list_ in zip(texts, known, strict=True)
         )
-        return [
-            self._found(text, outcome)
-            for text, outcome in zip(texts, outcomes, strict=True)
-        ]
+        outcomes = yield from complete(
+            Prompt("linkage.extract", (system, Message("user", content)))
+            for content in asked
+        )
+        return [*map(self._found, texts, outcomes)]
 
-    def _found(
-        self, text: str, outcome: Outcome[Labelled]
-    ) -> Outcome[tuple[Occurrence, ...]]:
+    def _found(self, text: str, outcome: Outcome[Labelled]) -> _Row:
+        """Read Listing 4.1 from a reply; what the text does not hold is left out."""
         if isinstance(outcome, Failure):
             return outcome
+        folded = fold(text)
         try:
-            rows = _parsed(outcome.value.text)
-            folded = fold(text)
+            reply = read_reply(outcome.value.text, _Reply)
             return Reply(
                 tuple(
-                    Occurrence(str(form), self.schema.canonical(str(type_)), rel, norm)
-                    for form, norm, type_, rel in rows
-                    if any(folded.find(fold_text(str(form))))
+                    Occurrence(form, self.schema.canonical(type_), sure, norm or "")
+                    for form, norm, type_, sure in reply.entities
+                    if any(folded.find(fold_text(form)))
                 )
             )
         except SdragError as error:
             return Failure(error)
 
-    def _known(self, outcomes: Sequence[Outcome[tuple[Occurrence, ...]]]) -> list[str]:
-        """Return, for each document, the filtered list of what the others hold."""
-        best: dict[tuple[str, str], float] = {}
-        documents: dict[tuple[str, str], set[int]] = {}
-        for number, outcome in enumerate(outcomes):
-            for occurrence in () if isinstance(outcome, Failure) else outcome.value:
-                key = (occurrence.normalized or occurrence.form, occurrence.type)
-                best[key] = max(best.get(key, 0.0), occurrence.relevance)
-                documents.setdefault(key, set()).add(number)
-        kept = [
-            key
-            for key in best
-            if best[key] * float(uniqueness(len(documents[key]), len(outcomes)))
-            >= self.strength
-            and not (self.filter_types and key[1] in DIRECT)
-        ]
-        return [
-            json.dumps([key for key in kept if documents[key] != {number}])
-            for number in range(len(outcomes))
-        ]
+
+def _known(outcomes: Sequence[_Row]) -> list[str]:
+    """Return, for each document, the filtered list of what the others hold."""
+    best: dict[tuple[str, str], float] = {}
+    documents: dict[tuple[str, str], set[int]] = {}
+    for number, outcome in enumerate(outcomes):
+        for occurrence in () if isinstance(outcome, Failure) else outcome.value:
+            key = (occurrence.normalized or occurrence.form, occurrence.type)
+            best[key] = max(best.get(key, 0.0), occurrence.relevance)
+            documents.setdefault(key, set()).add(number)
+    kept = [
+        key
+        for key, relevance in best.items()
+        if key[1] not in DIRECT
+        and relevance * uniqueness(len(documents[key]), len(outcomes)) >= _STRENGTH
+    ]
+    return [
+        json.dumps([key for key in kept if documents[key] != {number}])
+        for number in range(len(outcomes))
+    ]
 
 
-def _parsed(reply: str) -> list[tuple[Any, str, Any, float]]:
-    """Read Listing 4.1 from a reply, also where it stands between other words."""
-    start, end = reply.find("{"), reply.rfind("}")
-    try:
-        rows = json.loads(reply[start : end + 1])["entities"]
-        return [
-            (form, str(norm or ""), type_, min(max(float(relevance), 0.0), 1.0))
-            for form, norm, type_, relevance in rows
-        ]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ModelReplyError("An extraction cannot be read.") from None
-
-
-def _merged(
-    first: tuple[Occurrence, ...], second: Outcome[tuple[Occurrence, ...]]
-) -> Outcome[tuple[Occurrence, ...]]:
+def _merged(first: tuple[Occurrence, ...], second: _Row) -> _Row:
     """Join both readings; the second, which knew more, says how telling a find is."""
     if isinstance(second, Failure):
         return second

@@ -24,7 +24,7 @@ from typing import Any
 from sdrag.detectors import Detector
 from sdrag.effects.steps import EffectRunner, Failure, Outcome, Steps, run
 from sdrag.errors import UsageError
-from sdrag.linkage.extractor import Extractor
+from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.masking import Earlier, Masked, Passes, apply_masker, mask_found
 from sdrag.linkage.mentions import (
     Found,
@@ -49,7 +49,7 @@ __all__ = [
     "fit_steps",
 ]
 
-Entities = Detector | Extractor | Mentions
+Entities = Detector | ModelExtractor | Mentions
 """Where entities come from: a detector, a model, or what was found in each document."""
 
 
@@ -283,7 +283,7 @@ def _fitted(  # noqa: PLR0917 -- the fields of a plan, and what is new
     rows: Sequence[_Row]
     if isinstance(entities, (Mapping, Sequence)):
         rows = [*check_mentions(changed, entities, schema).values()]
-    elif isinstance(entities, Extractor):
+    elif isinstance(entities, ModelExtractor):
         known = [read_found(kept[id_].text, found[id_], schema) for id_ in kept]
         rows = _rows((yield from entities.extract(texts, known)))
     else:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -41,6 +41,9 @@ __all__ = ["Row", "described_rows", "implied_rows"]
 Row = tuple[int, str, float]
 """Number of the document, id of the entity, relevance."""
 
+_Written = tuple[str, str, Role]
+"""The id of an entity, one of its forms, and how that is compared."""
+
 _WORD = re.compile(r"\w+")
 _SHORTEST = 4
 """Shorter names are words of other meanings too often."""
@@ -55,16 +58,6 @@ _SHARES = (0.4, 0.3, 0.3)
 """How much form, sentence and document count. Chosen, as is `_NEAREST`, on the packaged
 clusters and those for development."""
 _NEAREST = 4
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Written(Confidential):
-    """A form where it is written, and its entity."""
-
-    document: int
-    form: str
-    role: Role
-    entity: str
 
 
 def implied_rows(
@@ -87,22 +80,21 @@ def implied_rows(
         for entity in entities
         for form in entity.forms
     }
-    written = [
-        _Written(
-            document,
-            entry.form,
-            schema.role(entry.type),
-            entity_of[schema.pool(entry.type), entry.form],
-        )
-        for document, entries in enumerate(occurrences)
-        for entry in entries
-    ]
+    written: dict[tuple[str, str, Role], set[int]] = {}
+    for document, entries in enumerate(occurrences):
+        for entry in entries:
+            entity = entity_of[schema.pool(entry.type), entry.form]
+            key = entity, entry.form, schema.role(entry.type)
+            written.setdefault(key, set()).add(document)
     most = _most_relevant(rows)
     held = {(entity, document): value for document, entity, value in rows}
-    for form, other in (*_places(written), *_months(written)):
-        value = min(held[form.entity, form.document], most[other])
-        held.setdefault((other, form.document), value)
-    return tuple((d, entity, value) for (entity, d), value in sorted(held.items()))
+    implied: dict[tuple[str, int], float] = {}
+    for key, other in (*_places(written), *_months(written)):
+        for document in written[key]:
+            value = min(held[key[0], document], most[other])
+            implied[other, document] = max(implied.get((other, document), 0.0), value)
+    both = sorted({**implied, **held}.items())
+    return tuple((document, entity, value) for (entity, document), value in both)
 
 
 def _most_relevant(rows: Sequence[Row]) -> dict[str, float]:
@@ -112,40 +104,41 @@ def _most_relevant(rows: Sequence[Row]) -> dict[str, float]:
     return most
 
 
-def _places(written: Sequence[_Written]) -> Iterator[tuple[_Written, str]]:
+def _places(written: Iterable[_Written]) -> Iterator[tuple[_Written, str]]:
     """Yield a form, and an entity whose proper name is a part of it."""
     entities: dict[tuple[str, ...], str] = {}
     sizes: dict[str, set[int]] = {}
-    for item in written:
-        words = _words(item.form)
-        proper = item.form[:1].isupper() and len(item.form) >= _SHORTEST
-        if words and proper and item.role in _PROPER:
-            entities[words] = item.entity
+    for entity, form, role in written:
+        words = _words(form)
+        proper = form[:1].isupper() and len(form) >= _SHORTEST
+        if words and proper and role in _PROPER:
+            entities[words] = entity
             sizes.setdefault(words[0], set()).add(len(words))
     for item in written:
-        words = _words(item.form) if item.role in _SAYING else ()
+        entity, form, role = item
+        words = _words(form) if role in _SAYING else ()
         for start, word in enumerate(words):
             for size in sorted(sizes.get(word, ())):
-                entity = entities.get(words[start : start + size], item.entity)
-                if entity != item.entity:
-                    yield item, entity
+                other = entities.get(words[start : start + size], entity)
+                if other != entity:
+                    yield item, other
 
 
 def _words(form: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(fold_text(form)))
 
 
-def _months(written: Sequence[_Written]) -> Iterator[tuple[_Written, str]]:
+def _months(written: Iterable[_Written]) -> Iterator[tuple[_Written, str]]:
     """Yield a date, and the month that it is in, where that is named alone."""
     dates = [
         (date, item)
         for item in written
-        if item.role == "date"
-        if (date := read_date(item.form)) is not None and date.year
+        if item[2] == "date"
+        if (date := read_date(item[1])) is not None and date.year
     ]
-    months = {date[:2]: item.entity for date, item in dates if not date.day}
+    months = {date[:2]: entity for date, (entity, _, _) in dates if not date.day}
     for date, item in dates:
-        if date.day and months.get(date[:2], item.entity) != item.entity:
+        if date.day and months.get(date[:2], item[0]) != item[0]:
             yield item, months[date[:2]]
 
 
