@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.suites.linkage_clusters import packaged_clusters
-from sdrag.detectors.local import LocalDetector
 from sdrag.effects.prompts import Prompt
 from sdrag.errors import UsageError
 from sdrag.linkage import Fitted, fit
@@ -146,13 +144,6 @@ class TestTwice:
         documents = passages(*(". ".join(str(e[0]) for e in row) for row in rows))
         assert_settled(fit(documents, section, entities=rows, key=KEY))
 
-    @pytest.mark.parametrize("style", ["label", "pseudonym"])
-    def test_the_packaged_clusters(self, style: str) -> None:
-        """As the local detector finds their entities."""
-        clusters = packaged_clusters()
-        documents = [one for cluster in clusters for one in cluster.documents]
-        assert_settled(fit(documents, {"replace": style}, LocalDetector(), key=KEY))
-
 
 def assert_settled(first: Fitted) -> None:
     """Assert that a plan read from its file masks what it masked."""
@@ -226,11 +217,6 @@ class TestPseudonyms:
         """Where the type may not be written, the pseudonym goes without it."""
         masker = Masker((Entity("1", "NAME", ("name",)),), "pseudonym", KEY)
         assert re.fullmatch(r"\[[0-9a-f]{16}\]", masker.replace("name").text)
-
-    def test_labels_follow_types(self) -> None:
-        """What was a label before is none of the pseudonyms."""
-        plan = fit(passages(WHO), STRICT, entities=[seen(WHO, "NAME")], key=KEY)
-        assert plan.masked.masker.pseudonyms == {}
 
 
 @pytest.mark.parametrize(
@@ -317,14 +303,3 @@ class TestRewriting:
         )
         assert update.stale == ("a0",)
         assert "person 1" not in " ".join(texts(update.fitted))
-
-    def test_an_unmasked_text_that_looks_masked_is_left(self) -> None:
-        """Only documents in which something was masked are rewritten."""
-        _, runner = self.model()
-        plan = fit(
-            passages(f"{WHO} came.", "[NAME] came."),
-            REWRITE,
-            entities=[seen(WHO, "NAME"), []],
-            runner=runner,
-        )
-        assert texts(plan)[1] == "[NAME] came."

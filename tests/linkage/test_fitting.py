@@ -62,29 +62,6 @@ def test_an_id_that_holds_a_name_is_aliased() -> None:
     assert one.id == again.id != two.id
 
 
-def test_an_update_names_earlier_documents() -> None:
-    """A new document links to an old one, which must be masked anew."""
-    first = fitted()
-    assert FACT in first.masked.documents[1].text
-    new = Passage("d", f"He is the {FACT} of {TOWN}.")
-    update = first.updated(
-        [new],
-        entities=[[[FACT, "", "UNIQUE_FACT", 1.0], [TOWN, "", "LOCATION", 1.0]]],
-    )
-    assert update.stale == ("b",)
-    texts = " ".join(document.text for document in update.fitted.masked.documents)
-    assert FACT not in texts
-
-
-def test_what_was_masked_stays_masked() -> None:
-    """A value that was taken out does not come back by becoming common."""
-    first = fitted()
-    more = [Passage(f"n{n}", f"{WHO} again.") for n in range(9)]
-    update = first.updated(more, entities=[[[WHO, "", "NAME", 0.1]]] * 9)
-    assert all(WHO not in d.text for d in update.fitted.masked.documents)
-    assert update.stale == ()
-
-
 def test_a_removed_document_is_gone() -> None:
     """Its entities no longer count; one that is not there is an error."""
     update = fitted().updated(removed=["a"])
@@ -178,22 +155,6 @@ class TestIncremental:
         plan = fit([Passage("a", "One <red kite>.")], PLAIN, detector)
         plan.updated([Passage("b", "Two <grey owl>s.")], entities=detector)
         assert detector.texts == ["One <red kite>.", "Two <grey owl>s."]
-
-    @settings(max_examples=60, deadline=None)
-    @given(written, written, st.integers(0, 4))
-    def test_what_a_detector_finds_is_that_from_scratch(
-        self, first: list[str], later: list[str], removed: int
-    ) -> None:
-        """What was found in one document is looked for in all, old and new."""
-        old = [Passage(f"a{n}", text) for n, text in enumerate(first)]
-        new = [Passage(f"b{n}", text) for n, text in enumerate(later)]
-        gone = [document.id for document in old if document.id == f"a{removed}"]
-        plan = fit(old, PLAIN, Marked())
-        followed = plan.updated(new, gone, Marked()).fitted.masked.assessment
-        left = [document for document in (*old, *new) if document.id not in gone]
-        scratch = fit(left, PLAIN, Marked()).masked.assessment
-        assert followed.links == scratch.links
-        assert followed.document_risk == scratch.document_risk
 
     def test_only_new_forms_are_embedded(self) -> None:
         """What was compared by meaning before is not embedded again."""

@@ -50,13 +50,6 @@ def test_known_forms_are_found_elsewhere(
     assert bool(found[1]) is seen
 
 
-def test_what_a_detector_doubted_is_not_spread() -> None:
-    """A doubtful find stays where it was."""
-    first = "Perhaps Skerry."
-    found = look_again([first, "Skerry"], [(mention(first, "Skerry", "PER", 0.4),), ()])
-    assert found[1] == ()
-
-
 @given(st.lists(st.text("aB1 -./", max_size=30), max_size=4))
 def test_nothing_found_is_lost(texts: list[str]) -> None:
     """Each find stands, or lies within what took its place."""

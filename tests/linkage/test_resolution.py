@@ -166,11 +166,6 @@ class TestMeaning:
         assert sorted(len(entity.forms) for entity in result.entities) == [1, 2]
         assert list(result.reasons.values()) == [("meaning",)]
 
-    def test_names_are_not_compared_by_meaning(self) -> None:
-        """Two towns are near in meaning and are two towns."""
-        forms = (("LOCATION", "Oakland"), ("LOCATION", "Portland"))
-        assert len(resolved(*forms, settings=ResolutionSection()).entities) == 2
-
 
 class TestIds:
     """Ids are opaque and stable."""

@@ -7,8 +7,7 @@ import pytest
 from sdrag.detectors.local import LocalDetector
 from sdrag.errors import PolicyError, UsageError
 from sdrag.linkage import assess, fit
-from sdrag.linkage.schema import ROLES, WEIGHTS, Schema, read_settings
-from sdrag.policy import LinkageSection
+from sdrag.linkage.schema import ROLES, WEIGHTS, read_settings
 from sdrag.vocabulary import Mention, Passage, Span
 
 SCHOOL = {
@@ -40,23 +39,8 @@ def test_types_of_another_domain_are_compared_by_their_role(
     assert len(assess(documents, mentions, SCHOOL).resolved.entities) == 1
 
 
-def test_without_a_role_a_type_is_a_description() -> None:
-    """Then two notations of one number are two values."""
-    _, one, two = WRITTEN_TWICE[1]
-    documents = [Passage("a", one), Passage("b", two)]
-    mentions = [[[one, "", "SEAT", 0.9]], [[two, "", "SEAT", 0.9]]]
-    settings = {"weights": {"SEAT": 0.5}}
-    assert len(assess(documents, mentions, settings).resolved.entities) == 2
-
-
 class TestWeight:
     """What nobody has weighed."""
-
-    def test_counts_the_default(self) -> None:
-        """Less than a name, and as the policy says."""
-        assert Schema(LinkageSection()).weight("SEAT") == 0.85
-        settings = LinkageSection(default_weight=0.3)
-        assert Schema(settings).weight("SEAT") == 0.3
 
     def test_is_an_error_where_the_policy_says_so(self) -> None:
         """The message says what to do."""
@@ -114,17 +98,6 @@ class TestDetectedTypes:
         given = [["Ann Lee", "", "NAME", 0.6]]
         settings = {"min_confidence": 0.7}
         assert len(assess([passage], [given], settings).resolved.entities) == 1
-
-    def test_a_rule_for_everybody_is_no_unique_fact(self) -> None:
-        """Whoever it speaks of, it singles out nobody."""
-        text = "Members who lose their plugs pay half. Those who stay may call us."
-        assert "UNIQUE_FACT" not in {type_ for _, type_ in _found(text)}
-
-    def test_where_the_domain_has_one_type_of_the_role(self) -> None:
-        """A person is read as the only type that names people."""
-        schema = Schema(read_settings(SCHOOL))
-        assert schema.canonical("PERSON") == "PUPIL"
-        assert schema.canonical("EMAIL_ADDRESS") == "EMAIL_ADDRESS"
 
 
 def _found(text: str) -> set[tuple[str, str]]:
