@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from literal import Corpus, Literal
 
+from sdrag.linkage import plan as plan_module
 from sdrag.linkage.graph import Incidence
 from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.policy import LinkageSection
@@ -55,13 +56,19 @@ class TestCeilings:
     """No document and no chain is left over its ceiling."""
 
     @QUICK
-    @given(corpora, weightings, sections)
+    @given(corpora, weightings, sections, st.sampled_from([1, 2048]))
     def test_an_independent_checker_agrees(
-        self, corpus: Corpus, weights: dict[str, float], section: LinkageSection
+        self,
+        corpus: Corpus,
+        weights: dict[str, float],
+        section: LinkageSection,
+        block: int,
     ) -> None:
-        """Documents, frozen chains and chains of the output."""
+        """Documents, frozen chains and chains of the output, wherever blocks end."""
         literal = Literal(corpus, weights, section)
-        _, masked = planned(corpus, weights, section)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(plan_module, "_BLOCK", block)
+            _, masked = planned(corpus, weights, section)
         assert literal.meets(masked, literal.ceilings(literal.document_level()))
 
     @QUICK
