@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.globals import get_llm_cache
@@ -34,7 +34,7 @@ from pydantic import BaseModel
 
 from sdrag.effects.modes import Mode, make_port
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.retrying import cannot
+from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion
@@ -46,6 +46,8 @@ __all__ = ["complete", "context_window", "detach", "embed", "messages", "model_n
 Model = Runnable[Any, Any]
 _WHY_IT_STOPPED = ("finish_reason", "stop_reason", "done_reason")
 _NO_ROOM = ("length", "max_tokens", "MAX_TOKENS")
+_LIMITS = ("max_tokens", "max_output_tokens", "num_predict")
+"""What providers' classes call the most tokens of a reply."""
 
 
 def complete(llm: Model | None) -> Port[Prompt, Completion | str] | None:
@@ -59,7 +61,7 @@ def complete(llm: Model | None) -> Port[Prompt, Completion | str] | None:
         return None
     if not isinstance(llm, Runnable):
         raise UsageError(f"A {type(llm).__name__} is no LangChain model.")
-    model = detach(llm)
+    model, abilities = detach(llm), Abilities()
     is_seen = all(isinstance(part, BaseLanguageModel) for part in _parts(llm))
 
     async def ask(mode: Mode, prompt: Prompt) -> Completion:
@@ -68,7 +70,12 @@ def complete(llm: Model | None) -> Port[Prompt, Completion | str] | None:
                 "A global cache is set, and would keep the prompts of this model.",
                 hint="Pass the model itself, or unset the cache.",
             )
-        return _completion(await _ask(mode, model, prompt))
+        limited = _limit(model, prompt.max_tokens) if abilities.limits else model
+        reply = await _ask(mode, limited, prompt, abilities)
+        if limited is not model and _thinks(reply):
+            abilities.limits = False
+            reply = await _ask(mode, model, prompt, abilities)
+        return _completion(reply)
 
     return make_port(ask)
 
@@ -160,20 +167,70 @@ def _parts(llm: Model | None) -> Iterator[Model]:
             yield llm
 
 
-async def _ask(mode: Mode, model: Model, prompt: Prompt) -> Any:
+async def _ask(mode: Mode, model: Model, prompt: Prompt, abilities: Abilities) -> Any:
     """
     Ask a model in its own way for the reply format; where that fails, in words.
 
     A server may know no formats, or heed none: then the client cannot read the reply.
     """
     given = messages(prompt)
-    formatted = _held(model, prompt.reply_format)
+    formatted = _held(model, prompt.reply_format) if abilities.formats else model
     try:
         return await mode(formatted.invoke, formatted.ainvoke, given)
     except Exception as error:
-        if formatted is model or not (cannot(error) or isinstance(error, ValueError)):
+        if type(error).__name__ == "LengthFinishReasonError":
+            return _cut_off(error)
+        is_unknown = cannot(error)
+        if formatted is model or not (is_unknown or isinstance(error, ValueError)):
             raise
-    return await mode(model.invoke, model.ainvoke, given)
+    reply = await mode(model.invoke, model.ainvoke, given)
+    abilities.formats = not is_unknown
+    return reply
+
+
+def _limit(model: Model, tokens: int | None) -> Model:
+    """Limit the replies of a chat model, unless the application has."""
+    fields = type(model).model_fields if isinstance(model, BaseChatModel) else ()
+    name = next((name for name in _LIMITS if name in fields), None)
+    if tokens is None or name is None or getattr(model, name) is not None:
+        return model
+    return cast("BaseChatModel", model).model_copy(update={name: tokens})
+
+
+def _cut_off(error: Any) -> AIMessage:
+    """Return the reply that OpenAI's client raises, since it was cut off."""
+    usage = error.completion.usage
+    details = getattr(usage, "completion_tokens_details", None)
+    counts = usage.prompt_tokens, usage.completion_tokens
+    return AIMessage(
+        error.completion.choices[0].message.content or "",
+        response_metadata={"finish_reason": "length"},
+        usage_metadata={
+            "input_tokens": counts[0],
+            "output_tokens": counts[1],
+            "total_tokens": sum(counts),
+            "output_token_details": {
+                "reasoning": getattr(details, "reasoning_tokens", None) or 0
+            },
+        },
+    )
+
+
+def _is_cut_off(reply: Any) -> bool:
+    message = reply.get("raw") if isinstance(reply, dict) else reply
+    metadata = getattr(message, "response_metadata", None) or {}
+    return any(metadata.get(name) in _NO_ROOM for name in _WHY_IT_STOPPED)
+
+
+def _thinks(reply: Any) -> bool:
+    """Say whether a reply was cut off while the model was still thinking."""
+    message: Any = reply.get("raw") if isinstance(reply, dict) else reply
+    if not _is_cut_off(reply):
+        return False
+    usage = message.usage_metadata or {}
+    thought = usage.get("output_token_details", {}).get("reasoning")
+    wrote = bool(message.text.strip() or message.tool_calls)
+    return bool(thought) or not wrote or message.text.startswith("<think>")
 
 
 def _held(model: Model, reply_format: type[BaseModel] | None) -> Model:
@@ -191,22 +248,17 @@ def _completion(reply: Any) -> Completion:
     message = reply.get("raw") if isinstance(reply, dict) else reply
     usage: Any = getattr(message, "usage_metadata", None) or {}
     counts = usage.get("input_tokens"), usage.get("output_tokens")
-    return Completion.of(_text(reply), *counts)
+    return Completion.of(_text(reply), *counts, is_cut_off=_is_cut_off(reply))
 
 
 def _text(reply: Any) -> str:
     """
     Return what the model said: its words, or as JSON what it filled in.
 
-    Parsers close what breaks off, so what they make of words is not taken for them, and
-    neither is what a model filled in that had no room left.
+    Parsers close what breaks off, so what they make of words is not taken for them.
     """
     if isinstance(reply, dict) and "raw" in reply:
         raw, parsed = reply["raw"], reply.get("parsed")
-        if isinstance(raw, AIMessage) and raw.tool_calls:
-            metadata = raw.response_metadata
-            if any(metadata.get(name) in _NO_ROOM for name in _WHY_IT_STOPPED):
-                return ""
         wrote = isinstance(raw, AIMessage) and raw.text and not raw.tool_calls
         reply = raw if wrote or parsed is None else parsed
     if isinstance(reply, BaseMessage):

@@ -15,7 +15,7 @@ cache would keep raw text in it, so the model is copied without one.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeGuard, cast
@@ -36,7 +36,7 @@ from llama_index.core.program.function_program import get_function_tool
 from llamaindex_sdrag.tracing import mute
 from sdrag.effects.modes import Mode, make_port
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.retrying import cannot
+from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion
@@ -52,27 +52,52 @@ def complete(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
         return None
     if not isinstance(llm, LLM):
         raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
-    model = llm
+    abilities = Abilities()
 
     async def ask(mode: Mode, prompt: Prompt) -> Completion | str:
-        mute(model.callback_manager)
-        history = messages(prompt)
-        if prompt.reply_format is not None and _calls_functions(model):
-            tools = [get_function_tool(prompt.reply_format)]
-            chat, achat = model.chat_with_tools, model.achat_with_tools
-            try:
-                response = await mode(
-                    chat, achat, tools, chat_history=history, tool_required=True
-                )
-            except Exception as error:
-                if not cannot(error):
-                    raise
-            else:
-                return _completion(response, _filled(model, response))
-        response = await mode(model.chat, model.achat, history)
-        return _completion(response)
+        limit = prompt.max_tokens if abilities.limits else None
+        model = _limit(llm, limit)
+        completion = await _ask(mode, model, prompt, abilities)
+        if model is not llm and completion.is_cut_off and not completion.text.strip():
+            abilities.limits = False  # it thinks first
+            completion = await _ask(mode, llm, prompt, abilities)
+        return completion
 
     return _unblocked(make_port(ask), llm, "achat", cast("type[object]", CustomLLM))
+
+
+async def _ask(
+    mode: Mode, model: LLM, prompt: Prompt, abilities: Abilities
+) -> Completion:
+    """Have a model fill in a tool of the reply format, or else say it in words."""
+    mute(model.callback_manager)
+    history = messages(prompt)
+    is_unknown = False
+    if prompt.reply_format and abilities.formats and _calls_functions(model):
+        tools = [get_function_tool(prompt.reply_format)]
+        chat, achat = model.chat_with_tools, model.achat_with_tools
+        try:
+            response = await mode(
+                chat, achat, tools, chat_history=history, tool_required=True
+            )
+        except Exception as error:
+            is_unknown = cannot(error)
+            if not is_unknown:
+                raise
+        else:
+            return _completion(response, _filled(model, response))
+    response = await mode(model.chat, model.achat, history)
+    if is_unknown:
+        abilities.formats = False
+    return _completion(response)
+
+
+def _limit(model: LLM, tokens: int | None) -> LLM:
+    """Limit the replies of a model, unless the application has."""
+    has_limit = "max_tokens" in type(model).model_fields
+    if tokens is None or not has_limit or _read(model, "max_tokens") is not None:
+        return model
+    return model.model_copy(update={"max_tokens": tokens})
 
 
 def embed(
@@ -166,7 +191,22 @@ def _completion(response: ChatResponse, filled: str | None = None) -> Completion
     counts: tuple[object, object] = (None, None)
     with suppress(Exception):  # of any provider
         counts = get_tokens_from_response(response)
-    return Completion.of(text, *counts)
+    return Completion.of(text, *counts, is_cut_off=_is_cut_off(response.raw))
+
+
+def _is_cut_off(raw: Any) -> bool:
+    """Say whether a provider's response says that it ended at a limit of tokens."""
+    choices = _read(raw, "choices")
+    for held in (raw, choices[0] if choices else None):
+        for name in ("finish_reason", "stop_reason", "done_reason"):
+            if _read(held, name) in {"length", "max_tokens", "MAX_TOKENS"}:
+                return True
+    return False
+
+
+def _read(held: Any, name: str) -> Any:
+    """Read what a provider holds in a mapping or in an object of its own."""
+    return held.get(name) if isinstance(held, Mapping) else getattr(held, name, None)
 
 
 def _as_json(arguments: Any) -> str:

@@ -50,6 +50,7 @@ _RANKED = 4
 _OF_THE_MODEL = frozenset(
     {
         "control-failed",
+        "cut-off",
         "failed-model",
         "failed-modelreply",
         "failed-modeltimeout",

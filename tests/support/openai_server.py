@@ -170,6 +170,22 @@ def plain_only(handler: _Handler, body: dict[str, Any]) -> None:
         handler.reply(found(body, handler.wire.names))
 
 
+def fails_at_formats(handler: _Handler, body: dict[str, Any]) -> None:
+    """Answer 500 to any reply format, as llama-cpp-python's server does."""
+    if body.get("tools") or body.get("response_format"):
+        handler.send(500, {"error": {"message": json.dumps(body)}})
+    else:
+        handler.reply(found(body, handler.wire.names))
+
+
+def thinks_first(handler: _Handler, body: dict[str, Any]) -> None:
+    """Say nothing within a limit of tokens, and all without one."""
+    if body.get("max_tokens") or body.get("max_completion_tokens"):
+        handler.reply({"role": "assistant", "content": ""}, finish_reason="length")
+    else:
+        handler.reply(found(body, handler.wire.names))
+
+
 def schema_only(handler: _Handler, body: dict[str, Any]) -> None:
     """Know no tools, and of reply formats only JSON schemas; talk is all in slips."""
     kind = (body.get("response_format") or {}).get("type", "text")
@@ -239,6 +255,25 @@ def slow(handler: _Handler, body: dict[str, Any]) -> None:
             handler.wfile.write(b" ")
             handler.wfile.flush()
     handler.close_connection = True
+
+
+def prose(handler: _Handler, body: dict[str, Any]) -> None:
+    handler.reply({"role": "assistant", "content": "Nothing here is confidential."})
+
+
+def parrot(handler: _Handler, body: dict[str, Any]) -> None:
+    """Repeat the example of the prompt."""
+    told = [m for m in body["messages"] if m["role"] == "assistant"]
+    handler.reply({"role": "assistant", "content": str(told[0]["content"])})
+
+
+def nothing_goes(handler: _Handler, body: dict[str, Any]) -> None:
+    """Say no to everything, the control too."""
+    last = str(body["messages"][-1]["content"])
+    ids = re.findall(r"^\[([\w.:-]+)\] ", last, re.MULTILINE)
+    verdicts = [{"constraint": name, "spans": []} for name in ids]
+    written = json.dumps({"verdicts": verdicts})
+    handler.reply({"role": "assistant", "content": written})
 
 
 def malformed(handler: _Handler, body: dict[str, Any]) -> None:

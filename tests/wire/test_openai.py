@@ -64,41 +64,41 @@ def openai_like(wire, **options):
     )
 
 
-def langchain(llm, limits=LIMITS):
+def langchain(llm, limits=LIMITS, audit=None):
     return langchain_sdrag.SelectiveDisclosureRetriever(
         base_retriever=Documents(scenario=SCENARIO),
         policy=SCENARIO.policy,
         llm=llm,
-        options=Options(limits=limits),
+        options=Options(limits=limits, audit=audit),
     )
 
 
-def llamaindex(llm, limits=LIMITS):
+def llamaindex(llm, limits=LIMITS, audit=None):
     return llamaindex_sdrag.SelectiveDisclosureRetriever(
         base_retriever=Nodes(SCENARIO),
         policy=SCENARIO.policy,
         llm=llm,
-        options=Options(limits=limits),
+        options=Options(limits=limits, audit=audit),
     )
 
 
-def langchain_sync(wire, limits=LIMITS, **options):
-    found = langchain(chat_openai(wire, **options), limits).invoke(QUESTION)
+def langchain_sync(wire, limits=LIMITS, audit=None, **options):
+    found = langchain(chat_openai(wire, **options), limits, audit).invoke(QUESTION)
     return [document.page_content for document in found]
 
 
-def langchain_async(wire, limits=LIMITS, **options):
-    retriever = langchain(chat_openai(wire, **options), limits)
+def langchain_async(wire, limits=LIMITS, audit=None, **options):
+    retriever = langchain(chat_openai(wire, **options), limits, audit)
     return [found.page_content for found in asyncio.run(retriever.ainvoke(QUESTION))]
 
 
-def llamaindex_sync(wire, limits=LIMITS, **options):
-    found = llamaindex(openai_like(wire, **options), limits).retrieve(QUESTION)
+def llamaindex_sync(wire, limits=LIMITS, audit=None, **options):
+    found = llamaindex(openai_like(wire, **options), limits, audit).retrieve(QUESTION)
     return [scored.node.get_content() for scored in found]
 
 
-def llamaindex_async(wire, limits=LIMITS, **options):
-    retriever = llamaindex(openai_like(wire, **options), limits)
+def llamaindex_async(wire, limits=LIMITS, audit=None, **options):
+    retriever = llamaindex(openai_like(wire, **options), limits, audit)
     found = asyncio.run(retriever.aretrieve(QUESTION))
     return [scored.node.get_content() for scored in found]
 
@@ -222,6 +222,66 @@ FAULTS = (
     server.refusal,
     server.no_choices,
 )
+
+
+@every_client
+def test_a_server_that_fails_at_formats_is_asked_for_one_once(client, wire):
+    """Then in words, and so for every further prompt."""
+    wire.faults = [server.fails_at_formats]
+
+    assert len(client(wire, Limits(seconds=60, concurrency=1))) == 2
+    held = [b for b in wire.requests if b.get("tools") or b.get("response_format")]
+    assert held == wire.requests[:1]
+    assert_kept_apart(wire)
+
+
+def _limited(wire):
+    """Return the requests that limit the tokens of a reply."""
+    names = ("max_tokens", "max_completion_tokens")
+    return [body for body in wire.requests if any(map(body.get, names))]
+
+
+@every_client
+def test_a_reply_has_a_limit_of_tokens(client, wire):
+    """What it can need."""
+    assert len(client(wire)) == 2
+    assert _limited(wire) == wire.requests
+
+
+@every_client
+def test_a_model_that_thinks_first_is_asked_without_a_limit(client, wire):
+    """From the reply on of which nothing was said within the limit."""
+    wire.faults = [server.thinks_first]
+
+    assert len(client(wire, Limits(seconds=60, concurrency=1))) == 2
+    assert _limited(wire) == wire.requests[:1]
+
+
+CAUSES = {
+    server.broken: ("model-failed", ("500@127.0.0.1",)),
+    server.truncated: ("cut-off", ("cut-off",)),
+    server.prose: ("no-verdict", ()),
+    server.parrot: ("no-verdict", ()),
+    server.nothing_goes: ("control-failed", ()),
+    server.slow: ("model-timeout", ("timeout",)),
+}
+
+
+@every_client
+@pytest.mark.parametrize("fault", CAUSES, ids=lambda fault: fault.__name__)
+def test_each_failure_is_told_by_its_cause(client, fault, wire):
+    """In the audit: a code on each passage, and what the provider said."""
+    wire.faults = [fault]
+    events = []
+    limits = Limits(seconds=0.5 if fault is server.slow else 60)
+
+    assert client(wire, limits, audit=events.append) == []
+
+    ((codes, failures),) = [
+        ({decision.reason for decision in event.decisions}, event.model_failures)
+        for event in events
+    ]
+    assert (codes, failures) == ({CAUSES[fault][0]}, CAUSES[fault][1])
 
 
 @every_client

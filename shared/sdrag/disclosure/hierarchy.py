@@ -41,10 +41,17 @@ from sdrag.effects.prompts import (
     joined,
     sensitive,
 )
-from sdrag.effects.steps import Failure, Outcome, Steps, complete, embed, replied
+from sdrag.effects.steps import (
+    Failure,
+    Outcome,
+    Steps,
+    complete,
+    embed,
+    replied,
+    why_failed,
+)
 from sdrag.errors import (
     ModelReplyError,
-    ModelTimeoutError,
     SdragError,
     UsageError,
     require_extra,
@@ -310,9 +317,7 @@ def _summary(
 
 
 def _dropped(identity: str, error: SdragError) -> Decision:
-    late = isinstance(error, ModelTimeoutError)
-    reason = "model-timeout" if late else "model-failed"
-    return Decision(identity, "dropped", "hierarchy", reason)
+    return Decision(identity, "dropped", "hierarchy", why_failed(error))
 
 
 def fitting_clusters(

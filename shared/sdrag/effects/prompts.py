@@ -116,12 +116,15 @@ class Prompt:
         reply_format: The shape of the reply, used by models that can be held to one;
             the words of the prompt ask for the same shape as JSON.
         blind: The prompt must not hold the asker's words (rule 2).
+        max_tokens: The most tokens of a reply, of which the whole is needed; None for
+            any number.
     """
 
     name: str
     messages: tuple[Message, ...]
     reply_format: type[BaseModel] | None = None
     blind: bool = False
+    max_tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Keep the turns as a tuple, so that what was admitted is what is sent."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 _OVERLOADED = frozenset({429, 503, 529})
-_NOT_UNDERSTOOD = frozenset({400, 415, 422, 501})
+_NOT_UNDERSTOOD = frozenset({400, 415, 422, 500, 501})
+"""llama-cpp-python answers 500 to a reply format that it does not know."""
 _REFUSALS = re.compile(
     "(Overloaded|RateLimit|TooManyRequests|ServiceUnavailable)(Error)?"
     "|ResourceExhausted|ThrottlingException"
@@ -87,6 +89,20 @@ def refusal(error: BaseException | None) -> float | None:
     if used_up or not any(map(_is_refusal, causes)):
         return None
     return max(map(_retry_after, causes))
+
+
+@dataclass(slots=True)
+class Abilities:
+    """
+    What a model is taken to be able to, until it turns out that it is not.
+
+    Args:
+        formats: Its server takes reply formats, or tools.
+        limits: It says all within a limit of tokens; one that thinks first does not.
+    """
+
+    formats: bool = True
+    limits: bool = True
 
 
 def cannot(error: BaseException) -> bool:

@@ -31,6 +31,7 @@ import numpy as np
 from sdrag.effects.prompts import Labelled, Prompt
 from sdrag.effects.retrying import retry_rules, server_of
 from sdrag.effects.steps import (
+    CUT_OFF,
     Authorize,
     Complete,
     Effect,
@@ -221,8 +222,9 @@ class PortRunner:
     ) -> Sequence[Outcome[Any]]:
         """Make the effect's outcomes of those of its calls."""
         if isinstance(effect, Complete):
-            self.meter.failures.update(filter(None, map(_failed_server, outcomes)))
-            return list(map(_reply, effect.items, outcomes))
+            replies = list(map(_reply, effect.items, outcomes))
+            self.meter.failures.update(filter(None, map(_failed_server, replies)))
+            return replies
         outcomes = [_blame_host(outcome) for outcome in outcomes]
         if isinstance(effect, Search):
             return outcomes
@@ -402,6 +404,10 @@ def _reply(prompt: Prompt, outcome: Outcome[Completion | str]) -> Outcome[Labell
     """A reply inherits the labels of its prompt; what is no text is no reply."""
     if isinstance(outcome, Failure):
         return outcome
+    needs_all = prompt.max_tokens is not None or prompt.reply_format is not None
+    if needs_all and isinstance(outcome.value, Completion) and outcome.value.is_cut_off:
+        message = "A reply was cut off at the limit of tokens."
+        return Failure(ModelReplyError(message, server=CUT_OFF))
     text: object = text_of(outcome.value)
     if not isinstance(text, str):
         return Failure(ModelReplyError(f"A {type(text).__name__} is no reply."))

@@ -41,6 +41,8 @@ import numpy as np
 from sdrag.effects.prompts import Labelled, Prompt, admit
 from sdrag.errors import (
     InternalError,
+    ModelReplyError,
+    ModelTimeoutError,
     PromptSanitizationError,
     SdragError,
 )
@@ -48,6 +50,8 @@ from sdrag.vocabulary import Confidential, Passage, Principal
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
+CUT_OFF = "cut-off"
+"""What an audit says in place of a server where a reply was cut off."""
 _EMBED_BATCH = 512
 """A corpus in one call would outlast any time limit of a call."""
 T = TypeVar("T")
@@ -420,6 +424,14 @@ def gather(*rules: Steps[Any]) -> Steps[tuple[Outcome[Any], ...]]:
         PromptSanitizationError: A rule has built an unsafe prompt.
     """
     return tuple((yield from _perform(Gather(rules))))
+
+
+def why_failed(error: SdragError) -> str:
+    """Return the code of a model's failure, as decisions give it."""
+    if isinstance(error, ModelTimeoutError):
+        return "model-timeout"
+    is_cut_off = isinstance(error, ModelReplyError) and error.server == CUT_OFF
+    return "cut-off" if is_cut_off else "model-failed"
 
 
 def replied(outcome: Outcome[T]) -> T:

@@ -23,19 +23,36 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Completion(Confidential):
-    """A reply, and how many tokens were read and written; None where nobody says."""
+    """
+    A reply.
+
+    Args:
+        text: Of the reply.
+        tokens_in: How many tokens were read; None where nobody says.
+        tokens_out: How many were written.
+        is_cut_off: It ended at a limit of tokens.
+    """
 
     text: str
     tokens_in: int | None = None
     tokens_out: int | None = None
+    is_cut_off: bool = False
 
     @classmethod
-    def of(cls, text: str, tokens_in: object, tokens_out: object) -> Self:
+    def of(
+        cls,
+        text: str,
+        tokens_in: object,
+        tokens_out: object,
+        *,
+        is_cut_off: bool = False,
+    ) -> Self:
         """Make one of a provider's counts, which may be zero or no numbers at all."""
         counts = (
             n if isinstance(n, int) and n > 0 else None for n in (tokens_in, tokens_out)
         )
-        return cls(text, *counts)
+        read, written = counts
+        return cls(text, read, written, is_cut_off)
 
 
 def estimate_tokens(texts: Iterable[str]) -> int:

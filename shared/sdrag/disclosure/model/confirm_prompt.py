@@ -178,7 +178,12 @@ class Confirmation(Confidential):
         )
         goes = dict(zip(map(id, controls), _CONTROLS, strict=True))
         return cls(
-            Prompt("disclosure.confirm", (*_examples(key), task), reply_format=Answers),
+            Prompt(
+                "disclosure.confirm",
+                (*_examples(key), task),
+                Answers,
+                max_tokens=100 + 60 * len(asked),
+            ),
             asked,
             names,
             {q: goes[id(item)] for q, item in asked.items() if id(item) in goes},

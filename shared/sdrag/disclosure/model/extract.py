@@ -27,8 +27,8 @@ from sdrag.disclosure.model.controls import Planted, seed
 from sdrag.disclosure.model.replies import read_verdicts
 from sdrag.disclosure.texts import Block, Group, blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
-from sdrag.effects.steps import Failure, Outcome, Steps, complete
-from sdrag.errors import ModelTimeoutError
+from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
+from sdrag.effects.tokens import estimate_tokens
 from sdrag.policy import DisclosureSection
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.sentences import sentences
@@ -104,6 +104,10 @@ _NOTHING_REPLY = (
 )
 
 
+_REPLY, _ENTRY = 100, 40
+"""Tokens that a reply may take, and each of its verdicts, beside what it quotes."""
+
+
 def extraction_prompt(
     text: Labelled, constraints: Sequence[Constraint], key: bytes, wrong: str = ""
 ) -> Prompt:
@@ -134,6 +138,7 @@ def extraction_prompt(
             _task(Labelled(shown, text.labels), constant("\n".join(asked)), key, wrong),
         ),
         reply_format=Verdicts,
+        max_tokens=_REPLY + _ENTRY * len(asked) + 2 * estimate_tokens([shown]),
     )
 
 
@@ -175,6 +180,7 @@ def _task(
 
 
 _WRONG = {
+    "cut-off": "it was too long; list nothing twice",
     "no-verdict": "it was not JSON of that form, or left out a constraint",
     "control-failed": "it left out words that have to go, or took words that need not",
     "span-not-in-text": "it quoted what does not stand in the text, word for word",
@@ -252,8 +258,7 @@ class Extraction:
         """Read the reply to a question."""
         names = [constraint.id for constraint in question.batch]
         if isinstance(outcome, Failure):
-            late = isinstance(outcome.error, ModelTimeoutError)
-            self.doubt(question, names, "model-timeout" if late else "model-failed")
+            self.doubt(question, names, why_failed(outcome.error))
             return
         verdicts = dict(read_verdicts(outcome.value.text, [*names, control.id]))
         answer = verdicts.pop(control.id, None)

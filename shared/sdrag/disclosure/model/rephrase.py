@@ -24,8 +24,8 @@ from sdrag.disclosure.release import Enforcement, close
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
-from sdrag.effects.steps import Failure, Outcome, Steps, complete
-from sdrag.errors import ModelTimeoutError
+from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
+from sdrag.effects.tokens import estimate_tokens
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.vocabulary import Confidential, Constraint
@@ -83,6 +83,7 @@ def rephrasing_prompt(
             Message("assistant", constant(_EXAMPLE_REPLY)),
             _task(text, asked, key),
         ),
+        max_tokens=_MAX_EXTRA + 2 * estimate_tokens([text.text]),
     )
 
 
@@ -115,8 +116,7 @@ class _Draft(Confidential):
     def reassign(self, outcome: Outcome[Labelled]) -> None:
         """Take over what a batch made of the text."""
         if isinstance(outcome, Failure):
-            late = isinstance(outcome.error, ModelTimeoutError)
-            self.failure = "model-timeout" if late else "model-failed"
+            self.failure = why_failed(outcome.error)
             return
         text = _MARK.sub("", outcome.value.text).strip()
         if not text or len(text) > _MAX_FACTOR * len(self.text.text) + _MAX_EXTRA:
