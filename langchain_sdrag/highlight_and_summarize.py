@@ -39,7 +39,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import Asked, Highlighter, Plan
+from sdrag.highlight.exchange import Asked, Ending, Highlighter
 from sdrag.highlight.streaming import StreamHost, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -209,10 +209,10 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
                 yield {"answer": piece} if self.return_sources else piece
             elif not self.return_sources:
                 continue
-            elif isinstance(piece, Plan):
-                yield {"sources": _sources(piece.highlights, asked)}
-            else:
+            elif isinstance(piece, Ending):
                 yield piece.as_dict()
+            else:
+                yield {"sources": _sources(piece, asked)}
 
 
 def _asked(given: Mapping[str, Any], engine: Engine) -> Asked:

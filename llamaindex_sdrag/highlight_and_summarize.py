@@ -234,7 +234,7 @@ class _Sources(Confidential):
         if isinstance(piece, Ending):
             self.end(piece)
         else:
-            self.add(piece.highlights)
+            self.add(piece)
         return ""
 
 

@@ -25,7 +25,6 @@ from sdrag.highlight.exchange import (
     Context,
     Ending,
     Highlighter,
-    Plan,
     Proposal,
     Settings,
 )
@@ -137,10 +136,8 @@ def summed(pieces: list[Any]) -> tuple[Any, ...]:
     assert [isinstance(piece, Ending) for piece in pieces].index(True) == len(
         pieces
     ) - 1
-    plans = [piece for piece in pieces if isinstance(piece, Plan)]
-    highlights = [highlight.text for plan in plans for highlight in plan.highlights]
-    texts = [piece for piece in pieces if isinstance(piece, str)]
-    return "".join(texts), highlights, pieces[-1]
+    highlights, *texts = pieces[:-1]
+    return "".join(texts), [item.text for item in highlights], pieces[-1]
 
 
 def ending(reason: str, *unanswered: int) -> Ending:

@@ -48,19 +48,6 @@ from sdrag.highlight.verification import Verification, verify_highlights
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Decision, Highlight, Passage
 
-__all__ = [
-    "answer",
-    "check_guesses",
-    "decline",
-    "in_document_order",
-    "join_answers",
-    "plan",
-    "plans",
-    "release",
-    "unanswered_text",
-    "without_model",
-]
-
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -72,18 +59,7 @@ def answer(asked: Asked, settings: Settings) -> Steps[Answer]:
         PromptSanitizationError: The passages are labelled SENSITIVE.
     """
     parts = yield from plans(asked, settings)
-    prompts = [part.prompt for part in parts if part.prompt is not None]
-    try:
-        outcomes = iter((yield from complete(prompts)))
-    except SdragError as error:
-        outcomes = iter([Failure(error)] * len(prompts))
-    answers = yield from gather(
-        *(
-            _conclude(part, settings, next(outcomes) if part.prompt else None)
-            for part in parts
-        )
-    )
-    return join_answers([replied(outcome) for outcome in answers], settings.rules)
+    return (yield from finish(parts, settings))
 
 
 def plans(asked: Asked, settings: Settings) -> Steps[tuple[Plan, ...]]:
@@ -96,6 +72,22 @@ def plans(asked: Asked, settings: Settings) -> Steps[tuple[Plan, ...]]:
     parts = yield from _split(asked, settings)
     outcomes = yield from gather(*(plan(part, settings) for part in parts))
     return tuple(replied(outcome) for outcome in outcomes)
+
+
+def finish(parts: Sequence[Plan], settings: Settings) -> Steps[Answer]:
+    """Ask the summarizer about all parts at once, and join what may be released."""
+    prompts = [part.prompt for part in parts if part.prompt is not None]
+    try:
+        outcomes = iter((yield from complete(prompts)))
+    except SdragError as error:
+        outcomes = iter([Failure(error)] * len(prompts))
+    answers = yield from gather(
+        *(
+            _conclude(part, settings, next(outcomes) if part.prompt else None)
+            for part in parts
+        )
+    )
+    return _join([replied(outcome) for outcome in answers], settings.rules)
 
 
 def _split(asked: Asked, settings: Settings) -> Steps[tuple[Asked, ...]]:
@@ -238,7 +230,8 @@ def _conclude(
 ) -> Steps[Answer]:
     """Make the answer of a part from the summarizer's reply; None if not asked."""
     if reply is None:
-        return without_model(part)
+        unanswered = {1: part.reason} if part.reason else {}
+        return Answer(part.text, part.highlights, part.reason, unanswered, part.dropped)
     try:
         summary = read_reply(replied(reply).text, Summary)
     except SdragError:
@@ -247,7 +240,7 @@ def _conclude(
 
 
 def release(settings: Settings, part: Plan, summary: Summary) -> Steps[Answer]:
-    """Judge a summary; return the answer that may be released."""
+    """Check a summary; return the answer that may be released."""
     text = summary.answer.strip()
     if not text:
         return decline(settings, part, "empty-answer")
@@ -306,24 +299,18 @@ def _similarity(question: str, guesses: Sequence[str]) -> Steps[float]:
     return max(float(vector @ replied(outcome)) for outcome in others)
 
 
-def without_model(part: Plan) -> Answer:
-    """Release what a plan without a prompt says."""
-    unanswered = {1: part.reason} if part.reason else {}
-    return Answer(part.text, part.highlights, part.reason, unanswered, part.dropped)
-
-
 def decline(settings: Settings, part: Plan, reason: str) -> Answer:
     """Release the text for declining."""
     text = settings.rules.decline_text
     return Answer(text, (), reason, {1: reason}, part.dropped)
 
 
-def join_answers(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
+def _join(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
     """
     Make one answer of the parts.
 
-    A part that declines is said to, by its number: its words are the asker's, or those
-    of a model that has read them. Where all decline, the text for declining is said
+    A part that declines is reported by its number: its words are the asker's, or those
+    of a model that has read them. Where all decline, the text for declining is there
     once.
     """
     if len(answers) == 1:
@@ -331,7 +318,11 @@ def join_answers(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
     numbered = list(enumerate(answers, start=1))
     unanswered = {number: part.reason for number, part in numbered if part.unanswered}
     texts = [
-        unanswered_text(rules, number, len(answers)) if part.unanswered else part.text
+        rules.unanswered_text.replace("{number}", str(number)).replace(
+            "{questions}", str(len(answers))
+        )
+        if part.unanswered
+        else part.text
         for number, part in numbered
     ]
     return Answer(
@@ -342,9 +333,3 @@ def join_answers(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
         tuple(dict.fromkeys(chain.from_iterable(part.dropped for part in answers))),
         len(answers),
     )
-
-
-def unanswered_text(rules: HighlightSection, number: int, questions: int) -> str:
-    """Say that a question of several is not answered."""
-    text = rules.unanswered_text.replace("{number}", str(number))
-    return text.replace("{questions}", str(questions))

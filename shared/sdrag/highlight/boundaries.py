@@ -32,16 +32,6 @@ from sdrag.text.sentences import sentences
 from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Span
 
-__all__ = [
-    "count_words",
-    "cuts_a_word",
-    "holds_a_word",
-    "placeholders",
-    "short_runs",
-    "whole_run",
-    "widen",
-]
-
 # One of these between two letters or digits joins them; two in a row do not.
 _CONNECTORS = frozenset(
     "'\u2019\u2018\u02bc-\u2010\u2011\u2012\u2013\u2212./,:@&+_%*#=\\"

@@ -28,8 +28,6 @@ from sdrag.text.sentences import sentences
 from sdrag.text.spans import merge
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Scope", "to_sentences"]
-
 _NEGATION = (
     r"not|never|no|none|nobody|no-one|nothing|nowhere|neither|nor|cannot|without"
     r"|hardly|scarcely|barely|rarely|seldom|\w+n['\u2019]t|false|falsely|untrue"

@@ -31,8 +31,6 @@ from sdrag.text.folding import fold
 from sdrag.text.sentences import sentences, words
 from sdrag.vocabulary import Passage, Span
 
-__all__ = ["Alarm", "Judge", "scan", "score_orders", "windows"]
-
 _RUN = 16
 """Words of a window in a sentence; each starts half a window after the last."""
 

@@ -21,17 +21,6 @@ from sdrag.effects.steps import Steps
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Action, Confidential, Decision, Highlight, Passage
 
-__all__ = [
-    "Answer",
-    "Asked",
-    "Context",
-    "Ending",
-    "Highlighter",
-    "Plan",
-    "Proposal",
-    "Settings",
-]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Context(Confidential):

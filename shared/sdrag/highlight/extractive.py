@@ -22,8 +22,6 @@ from sdrag.highlight.exchange import Context, Proposal
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Extractive"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extractive(Confidential):

@@ -24,15 +24,6 @@ from sdrag.highlight.exchange import Context, Highlighter, Proposal
 from sdrag.highlight.local import local
 from sdrag.text.folding import Folded, fold, fold_text
 
-__all__ = [
-    "HIGHLIGHTERS",
-    "baseline",
-    "by_span",
-    "highlighter_named",
-    "structured",
-    "two_steps",
-]
-
 _BULLET = re.compile(r"[ \t]*(?:[-*\u2022]|\d{1,3}[.)])[ \t]+(?P<text>\S.*)")
 _QUOTES = "\"'\u201c\u201d\u2018\u2019"
 

@@ -46,7 +46,6 @@ from sdrag.vocabulary import SCORE_DIGITS, Confidential, Span
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-__all__ = ["local"]
 
 _FLOOR = 0.38
 """The least coverage of the question's words, a mean cosine."""
@@ -55,7 +54,6 @@ _PRICE = 0.5
 _NEIGHBOUR = 0.08
 """How much likelier a sentence is next to the best one."""
 _MOST = 3
-_MAX_SENTENCES = 400
 _FOCUS_WEIGHT = 8.0
 _BEST_WEIGHT = 1.75
 _LEAST_WEIGHT = 3.0
@@ -103,7 +101,6 @@ def _extracts(text: str, texts: Sequence[str]) -> Iterator[str]:
         for index, passage in enumerate(texts)
         for candidate in _covered(index, passage, question)
     ]
-    candidates = _most_overlapping(text, candidates)
     if not candidates:
         return
     chosen = _choose(_score(question, candidates), candidates)
@@ -300,15 +297,6 @@ def _coverage(candidates: Sequence[_Candidate]) -> float:
     """Say how near, on average, a word of the question comes to any word here."""
     met = np.stack([candidate.met for candidate in candidates])
     return float(met.max(axis=0).mean())
-
-
-def _most_overlapping(question: str, candidates: list[_Candidate]) -> list[_Candidate]:
-    """Keep the work bounded: of very many sentences, those that share words."""
-    if len(candidates) <= _MAX_SENTENCES:
-        return candidates
-    scores = overlap(question, [candidate.text for candidate in candidates])
-    ranked = sorted(range(len(candidates)), key=lambda index: -scores[index])
-    return [candidates[index] for index in sorted(ranked[:_MAX_SENTENCES])]
 
 
 # The same passages are retrieved again and again. What is remembered are vectors and

@@ -26,8 +26,6 @@ from sdrag.errors import SdragError
 from sdrag.highlight.exchange import Context, Highlighter, Proposal
 from sdrag.text.sentences import sentences
 
-__all__ = ["split_by_marks", "split_by_model", "with_yes_no"]
-
 _MARKS = ("?", "\u061f", "\uff1f")
 _TASK = (
     "Split what the user asks into separate questions, each of which can be understood "

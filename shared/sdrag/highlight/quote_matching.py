@@ -26,8 +26,6 @@ from sdrag.text.folding import Folded, fold, fold_text
 from sdrag.text.mapped import MappedText, Pieces
 from sdrag.vocabulary import Confidential, Passage, Span
 
-__all__ = ["Match", "Matcher"]
-
 _EXACT = 100.0
 _MAX_OCCURRENCES = 1_000
 """How many occurrences in a passage are looked at before a search gives up."""

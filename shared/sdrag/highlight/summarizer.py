@@ -21,8 +21,6 @@ from pydantic import BaseModel, Field
 from sdrag.effects.prompts import Label, Labelled, Message, Prompt, constant, verified
 from sdrag.vocabulary import Highlight
 
-__all__ = ["MAX_GUESSES", "Summary", "summary_prompt"]
-
 _TASK = (
     "You are given pieces of text from trusted documents, as a JSON list of strings. "
     "Somebody asked a question that you do not see; the pieces were chosen because "

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, overload
+from typing import Literal
 
 from sdrag.errors import InputTooLargeError, UsageError
 from sdrag.highlight.boundaries import (
@@ -33,8 +33,6 @@ from sdrag.highlight.boundaries import (
 from sdrag.highlight.context_expansion import Scope, to_sentences
 from sdrag.highlight.quote_matching import Match, Matcher
 from sdrag.vocabulary import Confidential, Highlight, Passage, Span
-
-__all__ = ["CutAt", "Refusal", "RefusalReason", "Verification", "verify_highlights"]
 
 MAX_CHARACTERS = 4_000_000
 MAX_EXTRACTS = 256
@@ -76,11 +74,11 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification(Confidential, Sequence[Highlight]):
+class Verification(Confidential):
     """
     The highlights in document order, and a refusal for every extract that is none.
 
-    Reads as a sequence of its highlights.
+    Iterates over its highlights.
     """
 
     highlights: tuple[Highlight, ...]
@@ -91,13 +89,6 @@ class Verification(Confidential, Sequence[Highlight]):
             f"Verification({len(self.highlights)} highlights, "
             f"refusals={[refusal.reason for refusal in self.refusals]})"
         )
-
-    @overload
-    def __getitem__(self, index: int) -> Highlight: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Highlight]: ...
-    def __getitem__(self, index: int | slice) -> Highlight | Sequence[Highlight]:
-        return self.highlights[index]
 
     def __len__(self) -> int:
         return len(self.highlights)
