@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from dataclasses import dataclass
 from itertools import islice
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,17 +14,14 @@ from sdrag.detectors import detector_identity
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.models import (
     GlinerDetector,
-    LlmDetector,
     PresidioDetector,
     TokenClassificationDetector,
     UnionDetector,
-    detection_prompt,
     windows,
 )
-from sdrag.effects.prompts import Label, sensitive
 from sdrag.effects.steps import Failure, Reply, run
 from sdrag.embeddings import model_folder
-from sdrag.errors import LocalLimitError, ModelReplyError, UsageError
+from sdrag.errors import LocalLimitError, UsageError
 
 from ..support.scripted import Scripted
 
@@ -66,16 +63,10 @@ class _Tokenizer:
         return {"input_ids": text.split()}
 
 
-@dataclass
-class _Model:
-    name_or_path: str = "someone/model"
-
-
 class _Pipeline:
     """`TokenClassificationPipeline`'s interface; it cuts off what is too long."""
 
     tokenizer = _Tokenizer()
-    model = _Model()
 
     def __init__(self, *entities, **tags):
         self.entities = entities
@@ -198,16 +189,19 @@ def test_output_that_is_not_understood_withholds(entity) -> None:
 
 
 def test_another_model_reads_a_corpus_again() -> None:
-    """Findings are kept under the name of the detector."""
-    other = _Pipeline()
-    other.model = _Model("someone/other")
-
-    identities = {
-        detector_identity(TokenClassificationDetector(pipeline))
-        for pipeline in (_Pipeline(), other)
-    }
-
-    assert len(identities) == 2
+    """Findings are kept under the name of the detector, which has its model's."""
+    for detector, path in (
+        (TokenClassificationDetector, "model.name_or_path"),
+        (GlinerDetector, "config.model_name"),
+        (PresidioDetector, "nlp_engine.models"),
+    ):
+        outer, inner = path.split(".")
+        models = [
+            SimpleNamespace(**{outer: SimpleNamespace(**{inner: name})})
+            for name in ("someone/model", "someone/other")
+        ]
+        assert len({detector_identity(detector(model)) for model in models}) == 2
+        assert "mine" in detector_identity(detector(_Pipeline(), name="mine"))
 
 
 def test_a_pipeline_of_transformers_is_read() -> None:
@@ -235,38 +229,6 @@ def test_a_pipeline_of_transformers_is_read() -> None:
         assert read >= {place for place, c in enumerate(text) if not c.isspace()}
 
 
-def test_a_model_quotes_and_code_finds_every_occurrence() -> None:
-    """One quotation stands for all places where it stands."""
-    reply = json.dumps({"mentions": [{"text": "meyers", "type": "person"}]})
-
-    (outcome,) = run(LlmDetector().detect([TEXT]), Scripted(complete=lambda _: reply))
-
-    assert _spans(outcome) == [(0, 6, "PERSON"), (33, 39, "PERSON")]
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "I cannot help with that.",
-        '{"mentions": [{"text": "Oyelaran", "type": "PERSON"}]}',
-        '{"mentions": "none"}',
-        "{" * 5000,
-    ],
-)
-def test_a_reply_in_doubt_is_a_failure(reply: str) -> None:
-    """What cannot be read, or quotes what is not there, is no empty answer."""
-    (outcome,) = run(LlmDetector().detect([TEXT]), Scripted(complete=lambda _: reply))
-
-    assert isinstance(outcome, Failure)
-    assert isinstance(outcome.error, ModelReplyError)
-    assert "Oyelaran" not in str(outcome.error)
-
-
-def test_the_prompt_is_labelled_sensitive() -> None:
-    """The text stands in the prompt as unredacted, so the asker's words may not."""
-    assert detection_prompt(sensitive(TEXT)).labels == Label.SENSITIVE
-
-
 def test_a_union_finds_what_any_finds() -> None:
     """The name is Presidio's, the number the local detector's."""
     union = UnionDetector((PresidioDetector(_Analyzer()), LocalDetector()))
@@ -278,9 +240,11 @@ def test_a_union_finds_what_any_finds() -> None:
 
 def test_a_union_fails_where_one_fails() -> None:
     """What the failed detector would have found is not known."""
-    union = UnionDetector((LocalDetector(), LlmDetector()))
+    broken = TokenClassificationDetector(_Pipeline(_entity(0, 900, entity="B-PER")))
 
-    (outcome,) = run(union.detect([TEXT]), Scripted(complete=lambda _: "?"))
+    (outcome,) = run(
+        UnionDetector((LocalDetector(), broken)).detect([TEXT]), Scripted()
+    )
 
     assert isinstance(outcome, Failure)
 
