@@ -302,7 +302,7 @@ def later_forms(text: str, mentions: Iterable[Mention]) -> Iterator[Mention]:
         mentions: In any order.
     """
     plain = plain_text(text)
-    shown = text if plain.moves else plain.text
+    shown = plain.text if len(plain.text) == len(text) else text
     first = (
         Candidate(m.span.start, m.span.end, m.type, m.confidence, m.reason)
         for m in mentions

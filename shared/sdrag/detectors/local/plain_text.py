@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
-from dataclasses import dataclass
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.tables import is_common
+from sdrag.text.mapped import MappedText, Pieces
 from sdrag.text.sentences import sentences
-from sdrag.vocabulary import Confidential, Span
 
 _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _APOSTROPHES = "\u2018\u2019\u02bc\u2032\u00b4`"
@@ -27,78 +25,41 @@ _PLAIN_MARKS = {
     **dict.fromkeys(map(ord, _APOSTROPHES), "'"),
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u00ab\u00bb"), '"'),
 }
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_NOT_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class PlainText(Confidential):
-    """
-    A plain text and the way back.
-
-    Args:
-        text: The plain characters.
-        moves: Where a piece starts whose distance to the original differs.
-        distances: That distance: original offset minus plain offset.
-    """
-
-    text: str
-    moves: tuple[int, ...] = ()
-    distances: tuple[int, ...] = ()
-
-    def span(self, start: int, end: int) -> Span:
-        """Return the original characters behind `text[start:end]`."""
-        if not self.moves:
-            return Span(start, end)
-        return Span(self._origin(start), self._origin(end - 1) + 1)
-
-    def _origin(self, position: int) -> int:
-        piece = bisect_right(self.moves, position) - 1
-        return position + (self.distances[piece] if piece >= 0 else 0)
-
-
-def plain_text(text: str) -> PlainText:
+def plain_text(text: str) -> MappedText:
     """Return the plain view of a text."""
     if text.isascii():
-        return PlainText(text.replace("`", "'"))
-    pieces: list[str] = []
-    moves: list[int] = []
-    distances: list[int] = []
-    done = length = 0
+        return MappedText.of(text.replace("`", "'"))
+    pieces, done = Pieces(), 0
     for match in _NOT_ASCII.finditer(text):
-        block = text[done : match.start()]
-        pieces += (block[:-1], block[-1:])  # a mark may be composed with the last one
-        length += len(block)
-        for offset, character in enumerate(match.group(), start=match.start()):
-            plain = _plain_character(character)
-            if unicodedata.combining(character) and pieces and pieces[-1]:
-                joined = unicodedata.normalize("NFC", pieces[-1][-1] + character)
-                pieces[-1] = pieces[-1][:-1] + joined[0]
-                plain = ""
-            if plain:
-                distance = offset - length
-                if distance != (distances[-1] if distances else 0):
-                    moves.append(length)
-                    distances.append(distance)
-                pieces.append(plain)
-                length += 1
-        done = match.end()
-        if done - length != (distances[-1] if distances else 0):
-            moves.append(length)
-            distances.append(done - length)
-    pieces.append(text[done:])
-    return PlainText("".join(pieces), tuple(moves), tuple(distances))
+        pieces.add(text[done : match.start()].replace("`", "'"), done)
+        done = match.start()
+        while done < match.end():
+            end = done + 1
+            while end < match.end() and unicodedata.combining(text[end]):
+                end += 1
+            pieces.add(_plain_character(text[done:end]), done, end - done)
+            done = end
+    pieces.add(text[done:].replace("`", "'"), done)
+    return MappedText(*pieces.fields(), None)
 
 
 @lru_cache(maxsize=4096)
-def _plain_character(character: str) -> str:
-    """Return one plain character, or nothing for one that cannot be seen."""
+def _plain_character(written: str) -> str:
+    """Return a character and its marks as one, or nothing where it is invisible."""
+    if written.isascii():
+        return written.replace("`", "'")
+    character = written[0]
     if character.isspace():
-        return "\n" if character in "\u2028\u2029\x85" else " "
+        return "\n" if character in "\n\u2028\u2029\x85" else " "
     if unicodedata.category(character) == "Cf":
         return ""
     plain = character.translate(_PLAIN_MARKS)
     folded = unicodedata.normalize("NFKC", plain)
-    return folded if len(folded) == 1 else plain
+    plain = folded if len(folded) == 1 else plain
+    return unicodedata.normalize("NFC", plain + written[1:])[0]
 
 
 _LOWER_WORD = re.compile(
