@@ -1,11 +1,10 @@
 """
-Fields and columns: what a label, a key or a head says about its values.
+Fields and columns: what a label or the head of a column says about its values.
 
-`Surname: Rose`, `"last": "Lake"`, `dob=2011`, the items of a list under `Pupils:`. The
-labels are a closed list, `field_labels` in `tables/lexicon.toml`. A label that prose is
-full of too (`name`, `from`, `last`) counts only as a whole, and its value only where it
-is spelled as a name is. The words of a label are no name; nothing else in front of a
-colon is left out.
+`Surname: Rose`, `"last": "Lake"`, `dob=2011`. The labels are a closed list,
+`field_labels` in `tables/lexicon.toml`. A label that prose is full of too (`name`,
+`from`, `last`) counts only as a whole, and its value only where it is spelled as a name
+is.
 
 The head of a column says the same of the cells under it. Cells are parted by a tab, a
 semicolon, a bar, a comma, or by two spaces and more; of these columns the head tells
@@ -16,13 +15,12 @@ none: else it is a list of fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.internet import is_code
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     MONTHS,
@@ -34,39 +32,17 @@ from sdrag.detectors.local.tables import (
     word_set,
     word_types,
 )
-from sdrag.detectors.local.tokens import Candidate, Tokens
-from sdrag.text.sentences import line_after, line_before
-
-
-class Field(NamedTuple):
-    """
-    A label in front of a value.
-
-    Args:
-        start: Where the label starts.
-        end: Where the label ends.
-        type: Of the value; none where the label is only known to be one.
-        value: Where the value starts.
-    """
-
-    start: int
-    end: int
-    type: str
-    value: int
-
+from sdrag.detectors.local.tokens import Candidate, Tokens, split_word
 
 _AS_SPELLED = "PERSON_AS_SPELLED"
 """The type of labels that prose is full of, in the table."""
-_LABEL_ONLY = "LABEL"
-"""The type of labels that say nothing of a value."""
-_NEXT = re.compile(
-    r"(?:\(s\)|'s|s')?[\"'*_`)\]]{0,4}[ \t]{0,4}(?:[:=]{1,2}>?|[|\t]| {2,}|->|>"
-    r"|(?<= )[-\u2013] )"
-    r"[ \t]*[*_`]{0,3}[ \t]*"
-)
 _LABEL = re.compile(r"(?:\w|[ ./'()-](?![ ]))+$")
 _LONGEST_LABEL = 48
-_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
+_MOST_WORDS = 4
+_VALUE = re.compile(
+    r"(?:\(s\)|'s|s')?[\"'*_`)\]]{0,4}[ \t]{0,4}[:=]{1,2}[ \t]*[*_`]{0,3}[ \t]*"
+    r"(?:([\"'])(?P<quoted>[^\"'\n]{1,120})\1|(?P<plain>[^\s|<>{}\[\]][^\n|\t<>{}]{0,119}))"
+)
 
 
 @lru_cache(maxsize=1)
@@ -81,13 +57,11 @@ def _last_words() -> frozenset[str]:
     return frozenset(label[-1] for label in _labels())
 
 
-def _words_of_label(label: str) -> list[tuple[str, int]]:
-    """Return the words of a label and where each starts: `firstName(s)` has two."""
-    return [
-        (match.group().lower(), match.start())
-        for match in _WORD.finditer(label)
-        if match.group() != "s" or label[: match.start()][-1:] not in "'("
-    ]
+@lru_cache(maxsize=1)
+def _labelled() -> frozenset[str]:
+    """Return the words that may be in front of a loose label: patient name."""
+    people = {label[0] for label, type_ in _labels().items() if type_ == "PERSON"}
+    return frozenset(people) | FUNCTION_WORDS
 
 
 def _type_of_label(words: Sequence[str]) -> tuple[str, int]:
@@ -95,7 +69,7 @@ def _type_of_label(words: Sequence[str]) -> tuple[str, int]:
     labels = _labels()
     if not words:
         return "", 0
-    for first in range(max(0, len(words) - 4), len(words)):
+    for first in range(max(0, len(words) - _MOST_WORDS), len(words)):
         type_ = labels.get(tuple(words[first:]))
         if type_ is None and words[-1].endswith("s"):
             type_ = labels.get((*words[first:-1], words[-1][:-1]))
@@ -106,110 +80,25 @@ def _type_of_label(words: Sequence[str]) -> tuple[str, int]:
     return "", 0
 
 
-@lru_cache(maxsize=1)
-def _labelled() -> frozenset[str]:
-    """Return the words that may be in front of a loose label: patient name."""
-    people = {label[0] for label, type_ in _labels().items() if type_ == "PERSON"}
-    return frozenset(people) | FUNCTION_WORDS
-
-
-def find_fields(tokens: Tokens) -> list[Field]:
-    """Return the fields of a text, in order."""
-    text, known = tokens.text, []
-    last_words = _last_words()
+def find_field_values(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield the values of fields."""
+    text, last_words = tokens.text, _last_words()
     for word in tokens.where:
-        key = _WORD.findall(word)[-1].lower() if word[-1].isalpha() else ""
+        key = split_word(word)[-1] if word[-1].isalpha() else ""
         if key not in last_words and key.removesuffix("s") not in last_words:
             continue
         for index in tokens.where[word]:
             end = tokens.ends[index]
-            after = _NEXT.match(text, end)
-            label = after and _LABEL.search(text, max(0, end - _LONGEST_LABEL), end)
-            if not after or not label:
-                continue
-            words = _words_of_label(label.group())
-            type_, length = _type_of_label([word for word, _ in words])
-            if type_:
-                start = label.start() + words[-length][1]
-                if _is_parted(text, start, after):
-                    known.append(Field(start, end, type_, after.end()))
-    return sorted(known)
+            value = _VALUE.match(text, end)
+            label = value and _LABEL.search(text, max(0, end - _LONGEST_LABEL), end)
+            type_ = _type_of_label(split_word(label.group()))[0] if label else ""
+            if value and type_:
+                group = "quoted" if value["quoted"] else "plain"
+                yield from _typed_value(text, *value.span(group), type_)
 
 
-def _is_parted(text: str, start: int, after: re.Match[str]) -> bool:
-    """Return True if a mark that is no colon parts a label from a value here."""
-    mark = after.group().strip(" *_`\"')]")
-    if mark == ">":
-        return text[start - 1 : start] == "<"
-    if mark and mark[0] in ":=-":
-        return True
-    # Between two cells of a line: the label is the first, the value the second.
-    before = line_before(text, start).strip(" >|*#-\t")
-    behind = line_after(text, after.end())
-    return not before and _CELLS.search(behind.rstrip(" |\t")) is None
-
-
-_CELLS = re.compile(r"\t|\||\S {2,}\S")
-
-
-def leave_out_labels(
-    candidates: Iterable[Candidate], known: Sequence[Field]
-) -> Iterator[Candidate]:
-    """Leave out names that are a label, by the words of the label alone."""
-    ends = {field.end: field.start for field in known}
-    for candidate in candidates:
-        start = ends.get(candidate.end)
-        if start is None or start > candidate.start or candidate.reason not in GUESSED:
-            yield candidate
-
-
-GUESSED = frozenset(("form", "introduced", "line", "name"))
-"""The reasons of names that may be a label; nothing but its words makes it one."""
-
-
-_QUOTED = re.compile(r"([\"'])(?P<value>[^\"'\n]{1,120})\1")
-_VALUE = re.compile(r"(?P<value>[^\s|<>{}\[\]][^\n|\t<>{}]{0,119})")
-_BREAK = re.compile(r"[ \t*_]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*")
-_ITEM = re.compile(
-    r"(?:[-+*\u2022]|\d{1,3}[.)])[ \t]+(?P<value>[^\n]{1,120})(?:\r?\n[ \t>]*)?"
-)
 _ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
 _EDGES = " \t,.;:*_`\"'()"
-
-
-def find_field_values(tokens: Tokens, known: Sequence[Field]) -> Iterator[Candidate]:
-    """
-    Yield the values of fields.
-
-    Args:
-        tokens: Of the text.
-        known: Its fields, in order.
-    """
-    text = tokens.text
-    for place, field in enumerate(known):
-        if field.type == _LABEL_ONLY:
-            continue
-        after = known[place + 1].start if place + 1 < len(known) else len(text)
-        for start, end in _places(text, field.value, after):
-            yield from _typed_value(text, start, end, field.type)
-
-
-def _places(text: str, start: int, after: int) -> Iterator[tuple[int, int]]:
-    """Yield where the value of a label is, or the items under it."""
-    line = _BREAK.match(text, start)
-    if line is None:
-        value = _QUOTED.match(text, start) or _VALUE.match(text, start)
-        if value:
-            yield value.start("value"), min(value.end("value"), after)
-        return
-    item = _ITEM.match(text, line.end())
-    if item is None:
-        value = _VALUE.match(text, line.end())
-        if value and value.end("value") <= after:
-            yield value.span("value")
-    while item:
-        yield item.span("value")
-        item = _ITEM.match(text, item.end())
 
 
 def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candidate]:
@@ -231,8 +120,6 @@ def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candid
         if name:
             sure = 0.7 if type_ == _AS_SPELLED else 0.85
             yield Candidate(start, start + len(name), "PERSON", sure, "field")
-    elif type_ == "CREDENTIAL" and is_code(value):
-        return
     elif _FITS.get(type_, _ANY).search(value) and len(value.split()) <= _LONGEST.get(
         type_, 6
     ):
@@ -327,7 +214,6 @@ _RULE = re.compile(r"[\s|:+=-]*$")
 _SPACES = "  "
 _SEPARATORS = ("\t", ";", "|", ",", _SPACES)
 _SPACED = re.compile(r"\S+(?: \S+)*")
-_MOST_WORDS = 4
 
 
 class Head(NamedTuple):
@@ -335,76 +221,56 @@ class Head(NamedTuple):
     The line with the heads of columns.
 
     Args:
-        start: Where it starts.
         end: Where it ends.
         separator: What is between two cells.
-        cells: Where each head starts and ends in the line.
-        types: Of the values of each column; none where the head is no label.
+        cells: Where each is in the line.
+        types: The type of each column, or nothing.
     """
 
-    start: int
     end: int
     separator: str
     cells: Sequence[tuple[int, int]]
     types: Sequence[str]
 
 
-def find_column_labels(text: str) -> Iterator[Field]:
-    """Yield the heads of columns that are labels; they tell nothing of what follows."""
-    for head in _heads(text):
-        for (first, last), type_ in zip(head.cells, head.types, strict=True):
-            if type_:
-                end = head.start + last
-                end -= last - first - len(text[head.start + first : end].rstrip(' |"'))
-                yield Field(head.start + first, end, _LABEL_ONLY, end)
-
-
 def find_column_values(text: str) -> Iterator[Candidate]:
     """Yield the cells of the columns that labels head, down to another line."""
-    for head in _heads(text):
-        start, end = _row_below(text, head)
-        while start < end:
-            cells = _row(text[start:end], head)
-            if not cells:
-                break
-            for type_, (first, last) in zip(head.types, cells, strict=True):
-                if type_ and type_ != _LABEL_ONLY and first < last:
-                    yield from _typed_value(text, start + first, start + last, type_)
-            start, end = end + 1, _line_end(text, end + 1)
-
-
-def _heads(text: str) -> Iterator[Head]:
     for match in _MAY_HEAD.finditer(text):
-        head = _head(text, *match.span())
+        head = _head(match.group(), match.end())
         if head is None:
             continue
         start, end = _row_below(text, head)
-        row = _row(text[start:end], head)
+        cells = _row(text[start:end], head)
         first = next(i for i, type_ in enumerate(head.types) if type_)
-        if row and not _type(text[start:end][slice(*row[first])]):
-            yield head
+        if cells and _type(text[start:end][slice(*cells[first])]):
+            continue  # a list of fields
+        while start < end and cells:
+            for type_, (begin, stop) in zip(head.types, cells, strict=True):
+                if type_ and begin < stop:
+                    yield from _typed_value(text, start + begin, start + stop, type_)
+            start, end = end + 1, _line_end(text, end + 1)
+            cells = _row(text[start:end], head)
 
 
-def _head(text: str, start: int, end: int) -> Head | None:
+def _head(line: str, end: int) -> Head | None:
     """Return the head of a table, if a line may be one."""
-    line = text[start:end]
     separator = next((mark for mark in _SEPARATORS if mark in line), None)
     if separator is None:
         return None
     cells = list(_cells(line, separator))
-    if any(len(_words_of_label(line[a:b])) > _MOST_WORDS for a, b in cells):
+    if any(len(split_word(line[a:b])) > _MOST_WORDS for a, b in cells):
         return None
     types = [_type(line[first:last]) for first, last in cells]
-    telling = [type_ for type_ in types if type_ and type_ != _LABEL_ONLY]
+    telling = list(filter(None, types))
     if len(telling) > 1 or (telling and telling[0] != _AS_SPELLED):
         people = ["PERSON" if type_ == _AS_SPELLED else type_ for type_ in types]
-        return Head(start, end, separator, cells, people)
+        return Head(end, separator, cells, people)
     return None
 
 
 def _type(cell: str) -> str:
     """Return the type of a cell that is a label as a whole."""
-    words = [word for word, _ in _words_of_label(cell)]
+    words = split_word(cell)
     type_, length = _type_of_label(words)
     return type_ if length == len(words) else ""
 

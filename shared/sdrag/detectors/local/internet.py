@@ -1,24 +1,23 @@
 """
-Addresses on networks, credentials and keys: found by their marks.
+Addresses on networks, found by their marks, and the names of people inside them.
 
-A MAC address is a `CODE`, as every identifier without a type of its own. What is shaped
-like an IPv6 address is one only if it can be parsed, so that times and names with
-colons are left alone.
+What is shaped like an IPv6 address is one only if it can be parsed, so that times and
+names with colons are left alone. A name inside an address, a handle, a path or a slug
+is a given name and a surname, one of them no everyday word, joined by a mark.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
-from sdrag.detectors.local.tables import FUNCTION_WORDS, word_set
-from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.detectors.local.tables import first_names, is_common, surnames, word_set
+from sdrag.detectors.local.tokens import Candidate, matches
 
 _MAIL_HOST = re.compile(r"@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
-_BARE_HOST = re.compile(
-    r"@(?:(?i:localhost|localdomain|intranet|mailhost)(?![\w.-])|\[[\d.]{7,15}\])"
-)
-_QUOTED_LOCAL = re.compile(r"\"[^\"\n@]{1,64}\"$")
+_LONGEST_LOCAL = 64
 _HANDLE = re.compile(r"(?<![\w@/.])@([A-Za-z_][\w.]{1,38}\w)")
 _SCHEME = re.compile(
     r"(?:https?|ftp|ssh|s3|postgres(?:ql)?|mysql|mongodb|redis)(?:\+\w{1,10})?$"
@@ -27,16 +26,6 @@ _LINK = re.compile(r"://[^\s<>\"')\]]{3,2000}|www\.[^\s<>\"')\]]{3,500}")
 _LABEL = re.compile(r"[a-zA-Z0-9-]{1,63}(?:\.[a-zA-Z0-9-]{1,63}){1,5}")
 _DOTTED = re.compile(r"\.[a-zA-Z]{2,12}(?![@\w-])")
 _TOP_LEVELS = word_set("top_level_domains")
-_SECRET_CUES = re.compile(
-    r"(?i:password|passphrase|passwd|pwd|passcode|pin|secret|token|key|code|credential"
-    r"|login)s?"
-)
-_SECRET = re.compile(
-    r"(?i:(?: is| was|:|=| for [\w' ]{1,40} (?:is|was))[ \t]*[\"']?"
-    r"(?!(?:the|a|an|not|in|on|to|of|that|this|very|still|being|never|kept|also)\b))"
-    r"([^\s\"',;]{3,200})"
-)
-_API = re.compile(r"\b(?:api|secret|access)[ _-]?$", re.IGNORECASE)
 
 
 def find_links(text: str) -> Iterator[Candidate]:
@@ -61,29 +50,16 @@ def find_links(text: str) -> Iterator[Candidate]:
 
 
 def _mails(text: str) -> Iterator[Candidate]:
-    for pattern in (_MAIL_HOST, _BARE_HOST):
-        for match in pattern.finditer(text):
-            start = _local_start(text, match.start())
-            if start < match.start():
-                yield _unpunctuated(text, start, match.end(), "EMAIL_ADDRESS", 1.0)
+    for match in _MAIL_HOST.finditer(text):
+        start = at = match.start()
+        while start and at - start < _LONGEST_LOCAL and _mailable(text[start - 1]):
+            start -= 1
+        while start < at and text[start] == "'":
+            start += 1
+        if start < at:
+            yield _unpunctuated(text, start, match.end(), "EMAIL_ADDRESS", 1.0)
     for match in _HANDLE.finditer(text):
         yield Candidate(*match.span(1), "USERNAME", 0.9, "handle")
-
-
-def _local_start(text: str, at: int) -> int:
-    """Return where the local part begins that ends before the at sign."""
-    quoted = _QUOTED_LOCAL.search(text, max(0, at - _LONGEST_LOCAL), at)
-    if quoted:
-        return quoted.start()
-    start = at
-    while start and at - start < _LONGEST_LOCAL and _mailable(text[start - 1]):
-        start -= 1
-    while start < at and text[start] == "'":
-        start += 1
-    return start
-
-
-_LONGEST_LOCAL = 64
 
 
 def _mailable(character: str) -> bool:
@@ -101,47 +77,6 @@ def _labels_start(text: str, position: int, least: int) -> int:
     return position
 
 
-def find_secrets(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield credentials, by the word in front or by the marks of a key."""
-    text = tokens.text
-    for word in filter(_SECRET_CUES.fullmatch, tokens.where):
-        for index in tokens.where[word]:
-            yield from _introduced(text, tokens.starts[index], tokens.ends[index])
-
-
-def _introduced(text: str, start: int, end: int) -> Iterator[Candidate]:
-    """Yield what a word for a credential introduces."""
-    match = _SECRET.match(text, end)
-    if match is None:
-        return
-    if text[start : start + 3].lower() == "key" and not _API.search(
-        text, max(0, start - 8), start
-    ):
-        return
-    if (match[1].isalpha() and ":" not in match[0]) or is_code(match[1]):
-        return
-    position, end = match.span(1)
-    while end - position > 1 and text[end - 1] in ".!?)":
-        end -= 1
-    yield Candidate(position, end, "CREDENTIAL", 0.8, "context")
-
-
-def is_code(value: str) -> bool:
-    """Return True if a program or a form says this of a secret."""
-    word = value.strip("()[]{}:,.;?!")
-    return (
-        word.lower() in _NO_SECRETS
-        or _SECRET_CUES.fullmatch(word) is not None
-        or _EXPRESSION.fullmatch(value) is not None
-    )
-
-
-_NO_SECRETS = word_set("empty_values") | FUNCTION_WORDS
-_EXPRESSION = re.compile(
-    r"(?:\w*_\w*|\w+\.[\w.]+)\(.*|\w+\(\).*|(?:\w+\.)+\w+\[.*|\$?\{.*"
-)
-
-
 def _unpunctuated(
     text: str, start: int, end: int, type_: str, confidence: float
 ) -> Candidate:
@@ -149,3 +84,64 @@ def _unpunctuated(
     while text[end - 1] in ".,;:!?":
         end -= 1
     return Candidate(start, end, type_, confidence, "pattern")
+
+
+_JOINED = re.compile(
+    r"(?<![\w.%'-])[^\W\d_]{2,40}(?:[._-][^\W\d_]{1,40}){1,3}(?![\w'])"
+)
+
+
+def find_embedded_names(text: str) -> Iterator[Candidate]:
+    """Yield names that are joined: lucia.ferrante@example.org, /srv/lucia-ferrante."""
+    for match in _JOINED.finditer(text):
+        words = [word.capitalize() for word in re.split("[._-]", match.group())]
+        if any(_is_name(*pair) for pair in pairwise(words)):
+            yield Candidate(*match.span(), "PERSON", 0.7, "inside")
+
+
+def _is_name(word: str, other: str) -> bool:
+    given, family = first_names(), surnames()
+    return not (is_common(word) and is_common(other)) and (
+        (word in given and other in family) or (other in given and word in family)
+    )
+
+
+_HEX = "[0-9A-Fa-f]"
+_IPV6 = re.compile(
+    rf"(?<![\w:.])(?:{_HEX}{{1,4}})?(?::{_HEX}{{0,4}}){{2,8}}(?:(?:\.\d{{1,3}}){{3}})?"
+    rf"(?:%[A-Za-z0-9]{{1,16}})?(?:/\d{{1,3}})?(?!\w)"
+)
+_ADDRESS_CUE = re.compile(
+    r"(?i)\b(?:ip|ipv6|address|host|listen\w*|bind|bound|on|to)\b.{0,6}$"
+)
+_ZEROS = re.compile(r"(?<=[.:])0+(?=\d{1,2}(?:\.|$))")
+
+
+def find_ipv6(text: str, anchors: list[int]) -> Iterator[Candidate]:
+    """Yield IPv6 addresses, with their zone and the length of their network."""
+    for match in matches(_IPV6, text, anchors):
+        start, end = match.span()
+        value = match.group()
+        if value.endswith(":") and not value.endswith("::"):
+            value, end = value[:-1], end - 1
+        if not is_network_address(_ZEROS.sub("", value)):
+            continue
+        # Names in programs have colons too: a::b.
+        cue = any(c.isdigit() for c in value) or _ADDRESS_CUE.search(
+            text, max(0, start - 24), start
+        )
+        yield Candidate(start, end, "IP_ADDRESS", 1.0 if cue else 0.4, "address")
+
+
+def is_network_address(value: str) -> bool:
+    """Return True for an address of a machine or a network, with or without a port."""
+    if "." not in value and value.count(":") < 2:
+        return False
+    bare = value.partition("/")[0]
+    if "." in bare and ":" not in bare.partition(".")[0]:
+        bare = bare.partition(":")[0]
+    try:
+        ipaddress.ip_address(bare)
+    except ValueError:
+        return False
+    return True

@@ -5,34 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
-from sdrag.detectors.local.account_names import find_account_names, find_embedded_names
 from sdrag.detectors.local.addresses import find_addresses
-from sdrag.detectors.local.fields import (
-    GUESSED,
-    find_column_labels,
-    find_column_values,
-    find_field_values,
-    find_fields,
-    leave_out_labels,
-)
-from sdrag.detectors.local.identifiers import find_identifiers, find_ipv6, find_numbered
-from sdrag.detectors.local.internet import find_links, find_secrets
-from sdrag.detectors.local.name_forms import (
-    find_defined,
-    find_everyday_names,
-    find_forms,
-    find_names_on_lines,
-    find_partnerships,
-    find_quoted,
-)
+from sdrag.detectors.local.fields import find_column_values, find_field_values
+from sdrag.detectors.local.identifiers import find_identifiers, find_numbered
+from sdrag.detectors.local.internet import find_embedded_names, find_ipv6, find_links
+from sdrag.detectors.local.name_forms import find_forms, find_partnerships
 from sdrag.detectors.local.names import find_names
 from sdrag.detectors.local.patterns import find_patterns
-from sdrag.detectors.local.plain_text import capitalised, plain_text
+from sdrag.detectors.local.plain_text import capitalised, plain_text, unwrapped
 from sdrag.detectors.local.quantities import find_amounts, find_counts
 from sdrag.detectors.local.terms import find_peoples, find_terms
 from sdrag.detectors.local.tokens import Candidate, anchors, tokenize
-from sdrag.detectors.local.typeset import undo_typesetting
 from sdrag.vocabulary import Mention
 
 _SLACK = 0.2
@@ -44,16 +29,13 @@ _IDENTIFYING = frozenset(
 
 
 def find_mentions(text: str) -> tuple[Mention, ...]:
-    """Find what identifies in a text: as it is, and as it was before it was typeset."""
+    """Find what identifies in a text: as it is, and with wrapped lines as one."""
     mentions = set(_read(text))
-    typeset = undo_typesetting(text)
-    if typeset:
-        labels = {head.end: head.start for head in find_column_labels(text)}
-        for mention in _read(typeset.text):
-            span = typeset.span(mention.span.start, mention.span.end)
-            is_label = labels.get(span.end, span.end) <= span.start
-            if mention.reason not in GUESSED or not is_label:
-                mentions.add(replace(mention, span=span))
+    whole = unwrapped(text)
+    if whole is not None:
+        for mention in _read(whole.text):
+            span = whole.span(mention.span.start, mention.span.end)
+            mentions.add(replace(mention, span=span))
     return tuple(sorted(mentions, key=lambda m: (m.span, m.type, m.reason)))
 
 
@@ -61,22 +43,15 @@ def _read(text: str) -> list[Mention]:
     plain = plain_text(text)
     shown = capitalised(plain.text)
     tokens = tokenize(shown)
-    heads = {head.end: head for head in find_column_labels(plain.text)}
-    fields = [field for field in find_fields(tokens) if field.end not in heads]
-    labels = [*fields, *heads.values()]
-    names = list(leave_out_labels(find_names(tokens), labels))
+    names = list(find_names(tokens))
     positions = anchors(tokens)
     patterns = list(find_patterns(tokens, positions))
-    candidates: list[Candidate] = []
-    for each in (
+    candidates = chain(
         patterns,
         _join_dates(shown, (c for c in patterns if c.type in {"DATE", "TIME"})),
         find_ipv6(shown, positions),
-        find_everyday_names(tokens),
         find_links(plain.text),
-        find_secrets(tokens),
-        find_quoted(shown),
-        find_defined(shown),
+        find_embedded_names(plain.text),
         find_identifiers(tokens),
         find_numbered(tokens),
         find_addresses(tokens),
@@ -84,16 +59,12 @@ def _read(text: str) -> list[Mention]:
         names,
         find_partnerships(tokens),
         find_forms(tokens, names),
-        find_embedded_names(plain.text),
-        find_account_names(plain.text, tokens),
-        find_field_values(tokens, fields),
+        find_field_values(tokens),
         find_column_values(plain.text),
-        find_names_on_lines(plain.text),
         find_peoples(tokens),
         find_terms(tokens),
         find_counts(tokens),
-    ):
-        candidates += leave_out_labels(each, labels)
+    )
     return [
         Mention(plain.span(c.start, c.end), c.type, c.confidence, c.reason)
         for c in _settle(candidates)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.tables import MONTHS, SCHEME_NAMES, cased
+from sdrag.detectors.local.tables import MONTHS, SCHEME_NAMES, cased, is_common
 from sdrag.detectors.local.tokens import Candidate, Tokens
 from sdrag.text.dates import CARDINALS, ORDINALS
 
@@ -22,6 +22,8 @@ _PART = re.compile(r"\{([a-z_]+)\}")
 _LINE_BREAK = re.compile(r"[ ]*\n[ ]*")
 _REACH = 64
 """Characters in front of a form that are looked at."""
+_GRAMMAR = 300
+"""So many of the most frequent English words are grammar, and no names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ def _computed_parts() -> dict[str, str]:
     unit_or_first = _any([*numbers[:9], *first])
     return {
         "month": f"(?:{_any(full | {name.upper() for name in full})}|{short})(?![a-z])",
+        "title": _any(tables.TITLES),
         "currency_code": _any(tables.word_set("currency_codes")),
         "any_month": f"(?i:{_any(MONTHS)})",
         "unit": units,
@@ -171,12 +174,22 @@ def _load() -> tuple[Family, ...]:
     return tuple(map(family, table["family"]))
 
 
+def _everyday_names() -> frozenset[str]:
+    """Return given names that are a month or an everyday word, as they are written."""
+    given = tables.first_names() - tables.TITLES - tables.countries()
+    ranks = tables.common_words()
+    everyday = {n for n in given if is_common(n) and ranks.get(n.lower(), 0) > _GRAMMAR}
+    return cased({name.lower() for name in everyday | (MONTHS & given) | {"Will"}})
+
+
 def _words(names: str, *, exact: bool) -> frozenset[str]:
     """Return words, and those of the lists that are named with @."""
     words: set[str] = set()
     for name in names.split():
         if name == "@scheme_names":
             return SCHEME_NAMES
+        if name == "@everyday_names":
+            return _everyday_names()
         if name == "@months":
             return MONTHS | set(map(str.upper, MONTHS))
         words |= tables.word_set(name[1:]) if name[0] == "@" else {name}

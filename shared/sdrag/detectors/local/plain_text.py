@@ -14,9 +14,9 @@ import unicodedata
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.tables import is_common
+from sdrag.detectors.local.tables import TITLES, is_common
 from sdrag.text.mapped import MappedText, Pieces
-from sdrag.text.sentences import sentences
+from sdrag.text.sentences import is_structured, line_after, line_before, sentences
 
 _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _APOSTROPHES = "\u2018\u2019\u02bc\u2032\u00b4`"
@@ -100,3 +100,42 @@ def _may_name(word: str) -> bool:
         return True
     given = word.capitalize() in tables.first_names()
     return given and tables.common_words().get(word, 0) > _FREQUENT
+
+
+_LINE_END = re.compile(
+    r"(?P<hyphen>(?<=[^\W\d_])[-\u00ad\u2010])?[ \t]{0,9}\r?\n[ \t>]{0,99}"
+    r"(?=[\w@\"'(\u201c\u2018])"
+)
+_LOWER_CASE = re.compile(r"(?<!\w)(?!and\b|for\b|the\b|von\b|van\b)[a-z]{3}")
+_GOES_ON = re.compile(r"(?:[\w,;&'\")]|(?<![\w.])[A-Z]\.)$")
+
+
+def unwrapped(text: str) -> MappedText | None:
+    """Return a text with wrapped lines of prose as one, or `None` without any."""
+    pieces, done = Pieces(), 0
+    for match in _LINE_END.finditer(text):
+        start, end = match.span()
+        if match["hyphen"] and text[end].isalpha():
+            joined = "-" if text[end].isupper() and match["hyphen"] != "\u00ad" else ""
+        elif _is_wrapped(line_before(text, start), line_after(text, end)):
+            joined = " "
+        else:
+            continue
+        pieces.add(text[done:start], done).add(joined, start, end - start)
+        done = end
+    if not done:
+        return None
+    return MappedText(*pieces.add(text[done:], done).fields(), None)
+
+
+def _is_wrapped(before: str, after: str) -> bool:
+    """Return True if a line break wraps prose; after a title it always does."""
+    before = before.rstrip(" \t")
+    if before.rpartition(" ")[2].rstrip(".") in TITLES:
+        return True
+    if not _GOES_ON.search(before) or is_structured(before) or is_structured(after):
+        return False
+    prose = _LOWER_CASE.findall(before)
+    if after[:1].isupper() and before[-1] != ".":
+        return len(prose) > 1
+    return bool(prose or _LOWER_CASE.search(after))

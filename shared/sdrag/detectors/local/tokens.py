@@ -124,6 +124,14 @@ def tokenize(text: str) -> Tokens:
     )
 
 
+_HUMP = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
+
+
+def split_word(word: str) -> list[str]:
+    """Return the words of a key, in lower case: `firstName(s)` has two."""
+    return [part.lower() for part in _HUMP.findall(word.removesuffix("(s)"))]
+
+
 _LETTER_GROUPS = 2
 _LONGEST_LETTERS = 9
 _MARKS = frozenset(("", "-", ".", "/", "\u00b7"))
