@@ -5,9 +5,8 @@ A kernel is what only an address has: a house number next to a street, a flat, a
 box. From there the address grows over numbers, capitalised words, postal codes and line
 breaks, until something interrupts it. Formats of many countries share that shape.
 
-A town is behind a comma, or between the marks of a list or a quotation, with no
-number in it. The rest, with the flat and the postal code, is the street address. Plain
-lines one below the other are one address.
+Plain lines one below the other are one address, town and postal code included; a town
+that is known is found by itself as well.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from sdrag.detectors.local.tables import (
     WEEKDAYS,
     is_common,
     listed,
-    places,
-    surnames,
     word_set,
 )
 from sdrag.detectors.local.tokens import Candidate, Tokens
@@ -54,7 +51,6 @@ _GAP = re.compile(
 )
 # Behind a blank line, an address goes on with a postal code alone.
 _CODED_LINE = re.compile(r"[^\n\d]{0,30}\d[^\n]{0,12}(?:\n|$)|\d")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _REACH = 14
 _HOUSE = 4
 _SHORTEST = 4
@@ -74,12 +70,10 @@ def find_addresses(tokens: Tokens) -> Iterator[Candidate]:
         if index <= done:
             continue
         first = _grown(tokens, index, -1, done) if start is None else start
-        if tokens.words[index].lower() in _POSTS:
-            first = _vessel(tokens, index, max(first - 4, done + 1))
         last = _grown(tokens, index, 1, done)
         if last > first and _places(tokens.words[first : last + 1]):
             done = last
-            yield from _lay_out(tokens, first, last)
+            yield _street(tokens, first, last)
 
 
 def _places(words: list[str]) -> bool:
@@ -87,19 +81,6 @@ def _places(words: list[str]) -> bool:
     if not any(word[0].isdigit() for word in words):
         return False
     return any(word[0].isalpha() and word.lower() not in _ROOMS for word in words)
-
-
-def _vessel(tokens: Tokens, index: int, least: int) -> int:
-    """Return the first token before a military post: USS Lorenzen."""
-    first = index
-    while (
-        first > least
-        and tokens.words[first - 1][0].isalnum()
-        and not tokens.words[first - 1].islower()
-        and _GAP.match(tokens.gap(first))
-    ):
-        first -= 1
-    return first
 
 
 def _kernels(tokens: Tokens) -> dict[int, int | None]:
@@ -214,7 +195,7 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
             break
         word = tokens.words[ahead]
         calendar = word in MONTHS or word in WEEKDAYS
-        if calendar or _is_heading(tokens, ahead, edge):
+        if calendar:
             break
         if word[0].isdigit():
             if step > 0 and any(c in word for c in ":"):
@@ -228,34 +209,6 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
             break
         position = ahead
     return edge
-
-
-def _is_heading(tokens: Tokens, index: int, edge: int) -> bool:
-    """
-    Return True if a token is of a line that is a label and of no address.
-
-    Above, this needs a line that begins with its own number: streets are wrapped too.
-    """
-    gap = tokens.gap(index if index > edge else index + 1)
-    if "\n" not in gap or "," in gap:
-        return False
-    text = tokens.text
-    if index > edge:
-        line = text[tokens.starts[index] :].partition("\n")[0]
-    else:
-        first = tokens.words[edge]
-        if not (first[0].isdigit() or first.lower() in _UNITS):
-            return False
-        line = text[: tokens.ends[index]].rpartition("\n")[2]
-    return ":" in line or not any(map(_tells_place, _LETTERS.findall(line)))
-
-
-def _tells_place(word: str) -> bool:
-    """Return True if a word may be of an address; towns are surnames too."""
-    listed_name = word in places() or word in surnames()
-    named = word[0].isupper() and (listed_name or not is_common(word))
-    named = named and word.lower() not in _ROOMS
-    return named or word in STREET_HEADS or word.lower() in _STREET_WORDS | _UNITS
 
 
 def _goes_on(tokens: Tokens, index: int, step: int) -> bool:
@@ -290,49 +243,12 @@ def _ends(tokens: Tokens, index: int, gap: str) -> bool:
     return len(word) > _SHORT or (word[0].isdigit() and prose)
 
 
-_MARK = re.compile(r"[>?|]")
 _CORNER = re.compile(r"\b(?:the )?corner of $")
 _OTHER_STREET = re.compile(r"\.? and (?:[A-Z][\w'-]+ ?){1,3}\b")
 
 
-def _lay_out(tokens: Tokens, first: int, last: int) -> Iterator[Candidate]:
-    """Yield the parts of the address that the tokens from first to last are."""
-    street = first
-    position = first + 1
-    while position <= last:
-        end = _town_end(tokens, position, last)
-        if end is None:
-            position += 1
-            continue
-        if street < position:
-            yield _street_part(tokens, street, position - 1)
-        start = tokens.starts[position]
-        yield Candidate(start, tokens.ends[end], "LOCATION", 0.9, "grown")
-        street = position = end + 1
-    if street <= last:
-        yield _street_part(tokens, street, last)
-
-
-def _town_end(tokens: Tokens, position: int, last: int) -> int | None:
-    """Return the last token of the town that begins there, if one does."""
-    words = tokens.words
-    gap = tokens.gap(position)
-    if not words[position][0].isupper() or not ("," in gap or _MARK.search(gap)):
-        return None
-    end = position
-    while end < last and tokens.gap(end + 1) == " " and words[end + 1][0].isalpha():
-        end += 1
-    if any(word in STREET_HEADS for word in words[position : end + 1]):
-        return None
-    if end == last or _MARK.search(tokens.gap(end + 1)) or "," in tokens.gap(end + 1):
-        return end
-    # A postal code ends the address.
-    coded = _MARK.search(gap) and len(words[end + 1]) > 3 and end + 1 == last
-    return end if coded else None
-
-
-def _street_part(tokens: Tokens, first: int, last: int) -> Candidate:
-    """Return the street, with the corner and the other street that make it one."""
+def _street(tokens: Tokens, first: int, last: int) -> Candidate:
+    """Return the address, with the corner and the other street that make it one."""
     start, end = tokens.starts[first], tokens.ends[last]
     lead = _CORNER.search(tokens.text, max(0, start - 16), start)
     if lead:

@@ -17,7 +17,6 @@ from sdrag.detectors.local.runs import Run, find_runs
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     GENERIC,
-    MONTHS,
     NATIONALITIES,
     OFFICES,
     ORGANISATION_HEADS,
@@ -119,18 +118,6 @@ def _initials(run: Run) -> Guess:
     if len(run.words) in (2, 3) and all(len(word) == 1 for word in run.words):
         return ("PERSON", 0.6) if "." in run.surface else ("TERM", 0.3)
     return None
-
-
-def _initialled(run: Run) -> Guess:
-    """J. Wolasiewicz, Z.M. Necatigil."""
-    words = run.words
-    if len(words) < 2 or len(words[0]) > 1 or len(words[-1]) == 1:
-        return None
-    compound = run.tokens.gap(run.start + 1) == "-"  # X-ray, A-level
-    if compound or run.previous in _LETTERED or not words[-1][0].isalpha():
-        return "TERM", 0.2
-    begins = run.start == 0 or "\n" in run.tokens.gap(run.start)
-    return ("TERM", 0.2) if begins and is_common(words[-1]) else ("PERSON", 0.85)
 
 
 def _shouting(run: Run) -> Guess:
@@ -298,45 +285,13 @@ def _several(run: Run) -> Guess:
     return ("ORGANIZATION", 0.5) if len(telling) > 2 and not headline else None
 
 
-def _paired(run: Run) -> Guess:
-    """A word next to another name: Bowman and White, Poppy and Sam."""
-    word = run.surface
-    before, after = run.before(24), run.after(24)
-    joined = _GIVEN_BEFORE.search(before) or _GIVEN_AFTER.match(after)
-    if joined and joined[1] in tables.first_names() and joined[1] not in MONTHS:
-        return "PERSON", 0.5
-    if word not in tables.surnames() or word in GENERIC:
-        return None
-    beside = _OTHER_BEFORE.search(before) or _OTHER_AFTER.match(run.after(12))
-    return ("PERSON", 0.5) if beside else None
-
-
-def _listed_surname(run: Run) -> Guess:
-    """A surname that is an everyday word elsewhere: to Hale."""
-    word = run.surface
-    if len(run.words) > 1 or word not in tables.surnames() or word in TITLES:
-        return None
-    if word in GENERIC or run.before(1) not in {"", " "}:
-        return None
-    rank = tables.common_words().get(word.lower(), 0)
-    return ("PERSON", 0.5) if rank > _EVERYDAY else None
-
-
 # ------------------------------------------------------------------ the words around it
-
-
-def _is_unusual(run: Run) -> bool:
-    return run.unusual
 
 
 def _is_named(run: Run) -> bool:
     """Return True for a strange word or a given name, which is no title alone."""
     named = run.unusual or run.words[0] in tables.first_names()
     return named and not TITLES.issuperset(run.words)
-
-
-def _is_given(run: Run) -> bool:
-    return len(run.words) == 1 and run.words[0] in tables.first_names()
 
 
 def _may_be_place(run: Run) -> bool:
@@ -396,12 +351,6 @@ _WORK_CUE = re.compile(
     r"|CEO of|director of|manager of|support|by|visit|of|the)\s+$",
     re.IGNORECASE,
 )
-_ALIAS_CUE = re.compile(
-    r"\b(?:(?:code|cover) ?names?|nick-?names?|alias|known as|dubbed|signs (?:himself"
-    r"|herself)|calls? (?:him|her|himself|herself)|called|pet name)[,:]?(?: is| was)?"
-    r"(?: the| \"| ')?\s*$",
-    re.IGNORECASE,
-)
 _PLACE_CUE = re.compile(
     r"\b(?:in|at|near|into|towards?|outside|around|via|leaving|visiting|reached|left"
     r"|location:?|city:?|town of|village of|born in|lives? in|based in)"
@@ -409,10 +358,6 @@ _PLACE_CUE = re.compile(
     re.IGNORECASE,
 )
 _MOVED_CUE = re.compile(r"\b(?:from|to|of)(?: the)?\s+$")
-_TRAVEL_CUE = re.compile(
-    r"\b(?:moved|moving|originally|flew|fly|travel\w*|came|come|arrived|went|going|drove)"
-    r" (?:here |back |over )?(?:from|to|in|at) $"
-)
 _FIRM_CUE = re.compile(
     r"\b(?:work(?:s|ed|ing)? (?:for|at|with)|employed (?:by|at)|(?:year|job|career"
     r"|position|intern(?:ship)?|manager|director|engineer|consultant) at|(?:address"
@@ -428,18 +373,12 @@ _FIRM_AFTER = re.compile(
     r"|corporation|multinational|provider|manufacturer|brainchild|start-?up|retailer"
     r"|subsidiary|organi[sz]ation|charity|bank)\b"
 )
-_OTHER_BEFORE = re.compile(r"\b[A-Z][a-z]+,? and $|\b[A-Z][a-z]+, $")
-_OTHER_AFTER = re.compile(r",? and [A-Z][a-z]")
-_GIVEN_BEFORE = re.compile(r"\b([A-Z][a-z]+) and $")
-_GIVEN_AFTER = re.compile(r" and ([A-Z][a-z]+)\b(?! [A-Z])")
 _PERSON_AFTER = re.compile(
     r"(?:'s (?:mother|father|wife|husband|son|daughter|sister|brother|lawyer))"
     r"|,? (?:who|whose|said|says|told|asked|remembered|denie[sd]|replied|answered|wrote"
     r"|thought|noticed|explained|admitted|testified|himself|herself|aged|was born"
     r"|(?:is|was) (?:a|an|the) )|, \d{2}\b"
 )
-_SPEAKER = re.compile(r':\s?["A-Z]')
-_SPOKEN_TO = re.compile(r"\b(?:shouted at|said to|told|asked|remember me,|gender of) $")
 
 _RULES: Sequence[Callable[[Run], Guess]] = (
     _initials,
@@ -451,24 +390,16 @@ _RULES: Sequence[Callable[[Run], Guess]] = (
     _institution,
     _region,
     _event,
-    _initialled,
     _street,
     Cue("ORGANIZATION", 0.7, _FIRM_CUE, _FIRM_AFTER, usual=0.5),
     _given_name,
-    Cue("PERSON", 0.7, _SPOKEN_TO, _SPEAKER, _is_given),
-    Cue("PERSON", 0.6, re.compile(r"[A-Z]\w+ vs?\.? $"), re.compile(r" vs?\.? [A-Z]")),
     _known_place,
     Cue("PERSON", 0.8, _NAME_CUE, needs=_is_named),
-    Cue("PERSON", 0.85, _ALIAS_CUE, words=2),
-    Cue("PERSON", 0.75, after=_PERSON_AFTER, needs=_is_unusual, words=3),
     _acronym,
     Cue("LOCATION", 0.6, _PLACE_CUE, needs=_may_be_town),
     Cue("LOCATION", 0.6, _MOVED_CUE, needs=_may_be_place, words=1),
-    Cue("LOCATION", 0.6, _TRAVEL_CUE, needs=_may_be_place),
     _listed_given_name,
     _coined,
     _strange,
     _several,
-    _paired,
-    _listed_surname,
 )

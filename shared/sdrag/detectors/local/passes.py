@@ -23,6 +23,7 @@ from sdrag.vocabulary import Mention
 _SLACK = 0.2
 _RECENT = 8
 _APART = frozenset(("account", "field", "form", "inside", "magnitude"))
+"""Reasons of what is found beside a larger candidate of another type."""
 _IDENTIFYING = frozenset(
     ("PERSON", "PHONE_NUMBER", "CODE", "CREDIT_CARD", "IBAN_CODE", "US_SSN", "DATE")
 )
@@ -98,6 +99,8 @@ def _holds(other: Candidate, candidate: Candidate) -> bool:
     if other.type != candidate.type:
         same = (other.start, other.end) == (candidate.start, candidate.end)
         if candidate.reason in _APART or (same and candidate.type in _IDENTIFYING):
+            return False
+        if (other.type, candidate.type) == ("ADDRESS", "LOCATION"):
             return False
     return (
         other.end >= candidate.end and other.confidence >= candidate.confidence - _SLACK

@@ -119,7 +119,6 @@ _PLURAL = re.compile(
     r" (?:(?:other|more|different|separate|further|additional) )?"
     r"([a-z-]{3,30}s|children|people|men|women)\b"
 )
-_QUALIFIED_PLURAL = re.compile(r" (?:[\w-]{3,30} ){0,2}?([a-z-]{3,30}s)\b")
 _LARGE = re.compile(r"\d{3}|\d{5}|\d{1,3}(?:,\d{3})+")
 _NO_PLURAL = re.compile(r"(?:ss|us|is|ys|'s)$")
 _SINGULAR = listed("was has his this its as thus does news series always perhaps")
@@ -143,12 +142,9 @@ def find_counts(tokens: Tokens) -> Iterator[Candidate]:
             continue
         if _REFERENCE.search(tokens.text, max(0, start - 14), start):
             continue
-        large = _LARGE.fullmatch(word) is not None
-        if large:
+        if _LARGE.fullmatch(word):
             yield Candidate(start, end, "QUANTITY", 0.5, "large")
-        yield from _counted(
-            tokens.text, start, end, _QUALIFIED_PLURAL if large else _PLURAL
-        )
+        yield from _counted(tokens.text, start, end)
     done = -1
     for index in sorted(tokens.indices(_NUMBERS)):
         if index <= done:
@@ -159,7 +155,7 @@ def find_counts(tokens: Tokens) -> Iterator[Candidate]:
             start, end = tokens.starts[index], tokens.ends[done]
             yield Candidate(start, end, "NUMBER", 0.2, "words")
             if word not in _FEW:
-                yield from _counted(tokens.text, start, end, _PLURAL)
+                yield from _counted(tokens.text, start, end)
 
 
 _JOINING = frozenset(("and", "a"))
@@ -182,10 +178,8 @@ def _last(tokens: Tokens, index: int) -> int:
         last += joined
 
 
-def _counted(
-    text: str, start: int, end: int, noun: re.Pattern[str]
-) -> Iterator[Candidate]:
-    match = noun.match(text, end)
+def _counted(text: str, start: int, end: int) -> Iterator[Candidate]:
+    match = _PLURAL.match(text, end)
     if match is None or match[1] in UNITS or match[1] in _SINGULAR:
         return
     if not _NO_PLURAL.search(match[1]):

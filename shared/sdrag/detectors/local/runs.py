@@ -7,7 +7,6 @@ titles, months, peoples and function words are no part of one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,7 +17,6 @@ from sdrag.vocabulary import Confidential
 
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
 _SHORTENED = tables.word_set("shortened")
-_FORMS_OF_ADDRESS = tables.word_set("forms_of_address")
 _JOINING = tables.PARTICLES | {"of", "and", "the", "for"}
 _CALLED = tables.MONTHS | tables.WEEKDAYS | NATIONALITIES
 _NO_NAME = tables.ACRONYMS | _CALLED | {word.upper() for word in _CALLED}
@@ -162,14 +160,6 @@ def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
         titles = range(start - 1, start)
     if not titles:
         start = _past_openers(tokens, start, end)
-        for index in range(start, end - 1):
-            addressed = words[index] in _FORMS_OF_ADDRESS
-            if addressed and tokens.gap(index + 1) in (" ", ". "):
-                if words[index + 1][0].isupper() and words[index + 1] not in _HEADS:
-                    start, titles = index + 1, range(index, index + 1)
-                break
-            if not is_common(words[index]):
-                break
     while end > start and (
         words[end - 1] == "I"
         or (words[end - 1] in _NO_NAME and tokens.gap(end - 1) != "-")
@@ -218,8 +208,6 @@ def _past_openers(tokens: Tokens, start: int, end: int) -> int:
             opener = is_common(word) and (
                 end - start == 1 or word not in tables.first_names()
             )
-            if opener and end - start == 1 and _acts(tokens, start):
-                break
             # "Ward 6", "Mercy Hospital": a common word that a name begins with.
             if opener and end - start > 1:
                 opener = tables.common_words().get(lower, 0) < _FREQUENT
@@ -230,16 +218,3 @@ def _past_openers(tokens: Tokens, start: int, end: int) -> int:
 
 
 _FREQUENT = 3000
-_SELDOM = 5000
-"""From this rank on, a word without an article before what somebody does is a name."""
-_DOES = re.compile(r" (?:was|is|has|had|did|does|will|would|could|never|\w{2,}ed)\b")
-
-
-def _acts(tokens: Tokens, index: int) -> bool:
-    """Return True if a surname that is an everyday word does something: Hale signed."""
-    word = tokens.words[index]
-    return (
-        word in tables.surnames()
-        and tables.common_words().get(word.lower(), 0) >= _SELDOM
-        and _DOES.match(tokens.text, tokens.ends[index]) is not None
-    )
