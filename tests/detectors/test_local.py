@@ -65,11 +65,6 @@ CASES = [
     ),
     ("It began in the first half of 1993.", "the first half of 1993", "DATE"),
     ("It was All Saints' Day.", "All Saints' Day", "DATE"),
-    (
-        "He wrote \u201cOn the Kurdish Intellectual\u201d.",
-        "On the Kurdish Intellectual",
-        "TERM",
-    ),
     ("at the Oslo municipal cemetery", "Oslo municipal cemetery", "LOCATION"),
     ("born at St Mary's Hospital", "St Mary's Hospital", "ORGANIZATION"),
     (
@@ -90,7 +85,6 @@ CASES = [
     ),
     ("They flew to RYSSBY today.", "RYSSBY", "LOCATION"),
     ("She lives on Dunajska 56.", "Dunajska 56", "ADDRESS"),
-    ("Meet me at USS Lorenzen FPO AE 25990.", "USS Lorenzen FPO AE 25990", "ADDRESS"),
     ("He lives at 86 Rua Igreja 25, Joinville", "Joinville", "LOCATION"),
     ("my name is olga krylova", "olga krylova", "PERSON"),
 ]
@@ -114,11 +108,6 @@ def test_finds_each_kind() -> None:
         ("We thank Farida Qureshi. FARIDA QURESHI WAS HEARD.", "FARIDA"),
         ("A letter by Kwabena Frimpong, signed K.F. as usual.", "K.F."),
         ("Staff number 40962 came first, then also 40105 was seen.", "40105"),
-        ("Our source, code name Plover, wrote. Plover's boat sank.", "Plover"),
-        (
-            'Ege Teknik Okulu ("the School") closed. Then the School burned.',
-            "the School",
-        ),
         ("The Employment Appeal Tribunal sat. Later EAT rose.", "EAT"),
     ],
 )

@@ -25,6 +25,7 @@ from sdrag.detectors.local.tables import (
     word_set,
 )
 from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.text.sentences import line_after
 
 _UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
 _ROOMS = listed("""
@@ -194,11 +195,10 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
         if not _GAP.match(gap) or _ends(tokens, min(ahead, position), gap):
             break
         word = tokens.words[ahead]
-        calendar = word in MONTHS or word in WEEKDAYS
-        if calendar:
+        if word in MONTHS or word in WEEKDAYS:
             break
         if word[0].isdigit():
-            if step > 0 and any(c in word for c in ":"):
+            if step > 0 and ":" in word:
                 break
             edge = ahead
         elif word[0].isupper():
@@ -230,6 +230,8 @@ def _street_left(tokens: Tokens, index: int) -> bool:
 def _ends(tokens: Tokens, index: int, gap: str) -> bool:
     """Return True if a sentence ends in the gap behind the token."""
     word = tokens.words[index]
+    if "\n" in gap and ":" in line_after(tokens.text, tokens.starts[index + 1]):
+        return True  # a field is below
     if gap.count("\n") > 1 and not _CODED_LINE.match(
         tokens.text, tokens.starts[index + 1]
     ):

@@ -137,7 +137,9 @@ _FITS = {
     "PHONE_NUMBER": _FIGURE,
     "ZIP_CODE": _FIGURE,
     "ORGANIZATION": re.compile(r"[A-Z]"),
-    "CREDENTIAL": re.compile(r"[\d\W_]|[a-z][A-Z]|^[a-z]{6}"),
+    "CREDENTIAL": re.compile(
+        r"^(?!(?:\w+\.)+\w+[\[(]|\w+\(\)|\$?\{)(?:.*[\d\W_]|.*[a-z][A-Z]|[a-z]{6})"
+    ),
 }
 _LONGEST = {
     "USERNAME": 1,

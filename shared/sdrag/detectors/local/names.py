@@ -393,6 +393,7 @@ _RULES: Sequence[Callable[[Run], Guess]] = (
     _street,
     Cue("ORGANIZATION", 0.7, _FIRM_CUE, _FIRM_AFTER, usual=0.5),
     _given_name,
+    Cue("PERSON", 0.6, re.compile(r"[A-Z]\w+ vs?\.? $"), re.compile(r" vs?\.? [A-Z]")),
     _known_place,
     Cue("PERSON", 0.8, _NAME_CUE, needs=_is_named),
     _acronym,

@@ -126,6 +126,7 @@ def _computed_parts() -> dict[str, str]:
         "month": f"(?:{_any(full | {name.upper() for name in full})}|{short})(?![a-z])",
         "title": _any(tables.TITLES),
         "currency_code": _any(tables.word_set("currency_codes")),
+        "empty_value": _any(map(re.escape, tables.word_set("empty_values"))),
         "any_month": f"(?i:{_any(MONTHS)})",
         "unit": units,
         "teen": teens,

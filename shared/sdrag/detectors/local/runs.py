@@ -17,6 +17,7 @@ from sdrag.vocabulary import Confidential
 
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
 _SHORTENED = tables.word_set("shortened")
+_FORMS_OF_ADDRESS = tables.word_set("forms_of_address")
 _JOINING = tables.PARTICLES | {"of", "and", "the", "for"}
 _CALLED = tables.MONTHS | tables.WEEKDAYS | NATIONALITIES
 _NO_NAME = tables.ACRONYMS | _CALLED | {word.upper() for word in _CALLED}
@@ -160,6 +161,14 @@ def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
         titles = range(start - 1, start)
     if not titles:
         start = _past_openers(tokens, start, end)
+        for index in range(start, end - 1):
+            addressed = words[index] in _FORMS_OF_ADDRESS
+            if addressed and tokens.gap(index + 1) in (" ", ". "):
+                if words[index + 1][0].isupper() and words[index + 1] not in _HEADS:
+                    start, titles = index + 1, range(index, index + 1)
+                break
+            if not is_common(words[index]):
+                break
     while end > start and (
         words[end - 1] == "I"
         or (words[end - 1] in _NO_NAME and tokens.gap(end - 1) != "-")
