@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.runs import Run, find_runs
 from sdrag.detectors.local.tables import (
-    FUNCTION_WORDS,
     GENERIC,
-    NATIONALITIES,
     OFFICES,
     ORGANISATION_HEADS,
     PLACE_HEADS,
@@ -38,16 +36,11 @@ _FEASTS = frozenset(("Day", "Eve"))
 _DIRECTIONS = listed("North South East West Northern Southern Eastern Western")
 _STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
 _HIGHEST = listed("Court Cassation Supreme Constitutional Chamber Division")
-_INNER = re.compile("[a-z][A-Z][a-z]")
 _RARE = 12_000
 """Few texts speak of a word of this rank: reindeer, husbandry."""
-_EVERYDAY = 3000
-"""Up to this rank, a word with a capital is no surname by itself."""
-_LETTERED = word_set("lettered")
 _CALLED = TITLES - tables.surnames() | word_set("feasts")
 """What a text calls somebody or a day; alone it is no name."""
 _ACRONYM = range(2, 6)
-_PART = 4
 _LONGEST = 40
 
 
@@ -62,52 +55,10 @@ def find_names(tokens: Tokens) -> Iterator[Candidate]:
 
 
 def _name(run: Run) -> Candidate:
-    """Return what the run names, and how far the name reaches."""
+    """Return what the run names."""
     guesses = (rule(run) for rule in _RULES)
     type_, confidence = next(filter(None, guesses), ("TERM", 0.3))
-    start, end = run.first_character, run.last_character
-    if run.unusual and not run.titles:
-        end = _end_of(run)
-        if end > run.last_character and type_ in {"PERSON", "TERM"}:
-            type_, confidence = "ORGANIZATION", max(confidence, 0.6)
-    if type_ in {"ORGANIZATION", "TERM"}:
-        start = _start_of(run)
-        if start < run.first_character and run.words[-1] in ORGANISATION_HEADS:
-            type_, confidence = "ORGANIZATION", max(confidence, 0.5)
-    return Candidate(start, end, type_, confidence, "name")
-
-
-_HEAD = re.compile(
-    r" (?:(?:municipal|public|provincial|district|regional|local|primary|secondary"
-    r"|state|civil|criminal|police|military|central|general|high|city|county|town) )?"
-    r"(?:court|prosecutor|cemetery|prison|hospital|school|college|university|academy"
-    r"|village|district|municipality|province|county|region|airport|barracks|garrison"
-    r"|church|mosque|synagogue|monastery|factory|plant|mine|mill|station|hotel|clinic"
-    r"|bank|newspaper|magazine|motorway|street|square|market|orphanage|camp|estate"
-    r"|farm|prosecutors|police|council|office|branch|party|club|group|company)\b"
-)
-_OF_STATES = listed(
-    "Government Constitution Parliament Court Courts Code Law State Act"
-)
-
-
-def _start_of(run: Run) -> int:
-    """Return the start, with the people in front: the Bulgarian Communist Party."""
-    tokens, index = run.tokens, run.start
-    while (
-        index
-        and tokens.words[index - 1] in NATIONALITIES
-        and tokens.gap(index) == " "
-        and not _OF_STATES & set(run.words)
-    ):
-        index -= 1
-    return tokens.starts[index]
-
-
-def _end_of(run: Run) -> int:
-    """Return the end, with a head in lower case: Salzburg municipal cemetery."""
-    head = _HEAD.match(run.tokens.text, run.last_character)
-    return head.end() if head else run.last_character
+    return Candidate(run.first_character, run.last_character, type_, confidence, "name")
 
 
 # --------------------------------------------------------------- the run's own words
@@ -242,47 +193,10 @@ def _listed_given_name(run: Run) -> Guess:
     return "PERSON", 0.7 if opens else 0.75
 
 
-def _coined(run: Run) -> Guess:
-    """Words run together, Mhealthcoach or MysticWeb, are a firm's or a product's."""
-    word = run.words[0]
-    if len(run.words) > 1 or word.isupper() or word in tables.surnames():
-        return None
-    inner = _INNER.search(word) is not None and not word.startswith(("Mc", "Mac"))
-    return ("ORGANIZATION", 0.6) if inner or _is_compound(word.lower()) else None
-
-
-def _is_compound(word: str) -> bool:
-    """Return True if the word is two English words run together."""
-    ranks = tables.common_words()
-    return (
-        len(word) < _LONGEST
-        and word not in ranks
-        and any(
-            ranks.get(word[:cut], _RARE) < _RARE
-            and ranks.get(word[cut:], _RARE) < _RARE
-            for cut in range(_PART, len(word) - _PART + 1)
-        )
-    )
-
-
 def _strange(run: Run) -> Guess:
     """A word that is no English word names somebody until more is known."""
     strange = run.unusual and not _CALLED.issuperset(run.words)
     return ("PERSON", 0.6) if strange else None
-
-
-def _several(run: Run) -> Guess:
-    """Several capitalised words within a sentence name something."""
-    words = run.words
-    if len(words) == 1 or run.tokens.opens_sentence(run.start):
-        return None
-    telling = [w for w in words if w not in GENERIC and w[0].isupper()]
-    if len(telling) > 1 and _WORK_CUE.search(run.before(24)):
-        return "ORGANIZATION", 0.5
-    if words[-1] in tables.surnames() and len(telling) == len(words):
-        return "PERSON", 0.5
-    headline = any(w.lower() in FUNCTION_WORDS for w in telling)
-    return ("ORGANIZATION", 0.5) if len(telling) > 2 and not headline else None
 
 
 # ------------------------------------------------------------------ the words around it
@@ -345,12 +259,6 @@ _NAME_CUE = re.compile(
     r"|brother,?|sister,?|friend,?|uncle,?|aunt,?|nephew,?|niece,?|colleague,?)\s+$",
     re.IGNORECASE,
 )
-_WORK_CUE = re.compile(
-    r"\b(?:work(?:s|ed|ing)? (?:for|at|with)|employed (?:by|at)|employer,?|company,?"
-    r"|firm,?|customer,?|client,?|supplier,?|insurer,?|called|from|at|joined|founded"
-    r"|CEO of|director of|manager of|support|by|visit|of|the)\s+$",
-    re.IGNORECASE,
-)
 _PLACE_CUE = re.compile(
     r"\b(?:in|at|near|into|towards?|outside|around|via|leaving|visiting|reached|left"
     r"|location:?|city:?|town of|village of|born in|lives? in|based in)"
@@ -400,7 +308,5 @@ _RULES: Sequence[Callable[[Run], Guess]] = (
     Cue("LOCATION", 0.6, _PLACE_CUE, needs=_may_be_town),
     Cue("LOCATION", 0.6, _MOVED_CUE, needs=_may_be_place, words=1),
     _listed_given_name,
-    _coined,
     _strange,
-    _several,
 )

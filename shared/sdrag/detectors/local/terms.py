@@ -7,7 +7,6 @@ trade or an illness takes the words along that qualify it: a primary school teac
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local import tables
@@ -45,17 +44,6 @@ _SURE = frozenset(
         "APPEARANCE",
     )
 )
-_SERVED = listed("""
-        former retired deputy army navy military senior junior non-commissioned
-        commissioned prison tax customs assistant probation trainee
-        """)
-# What an adjective of medicine ends in: chronic obstructive pulmonary disease.
-_MEDICAL = re.compile(
-    r"(?:ic|al|ous|ive|ary|oid|acute|severe|stress|heart|lung|kidney|liver|brain|breast"
-    r"|skin|blood|post|mental|learning|eating|bone|spinal)$"
-)
-# Counsel's trade says nothing of whom they act for.
-_PRACTISING = re.compile(r" (?:practi[sc]ing|acting) |'s licen[cs]e")
 _REACH = 3
 _SHORT = 4
 
@@ -87,31 +75,15 @@ def _term(tokens: Tokens, index: int, type_: str) -> Candidate:
     lower = tokens.words[index].lower()
     if type_ == "JOB_TITLE":
         return _job(tokens, index)
-    first, confidence = index, 0.55 if lower in _FAMILY or type_ in _SURE else 0.4
+    confidence = 0.55 if lower in _FAMILY or type_ in _SURE else 0.4
     if type_ == "TERM":
         confidence = 0.5
-    elif type_ == "CONDITION":
-        first = _ailing(tokens, index)
+    first = None
+    if type_ == "CONDITION":
+        first = _qualified(tokens, index, _SUFFERED)
     reason = "unknown" if type_ == "TERM" else "term"
-    return Candidate(
-        tokens.starts[first], tokens.ends[index], type_, confidence, reason
-    )
-
-
-def _ailing(tokens: Tokens, index: int) -> int:
-    """Return the first of the words that say which illness it is."""
-    first = _qualified(tokens, index, _SUFFERED)
-    if first is not None:
-        return first
-    first = index
-    while (
-        first
-        and tokens.gap(first) in (" ", "-")
-        and len(tokens.words[first - 1]) > _SHORT - 1
-        and _MEDICAL.search(tokens.words[first - 1])
-    ):
-        first -= 1
-    return first
+    start = tokens.starts[index if first is None else first]
+    return Candidate(start, tokens.ends[index], type_, confidence, reason)
 
 
 def _foreign(word: str) -> bool:
@@ -127,14 +99,8 @@ def _job(tokens: Tokens, index: int) -> Candidate:
     """Take the words along that qualify a trade: a primary school teacher."""
     first = _qualified(tokens, index, _ARTICLES)
     start, end = tokens.starts[index if first is None else first], tokens.ends[index]
-    if tokens.words[index].lower() in _OFFICIAL:
-        confidence = 0.4 if first is None else 0.45
-        if _SERVED & set(tokens.words[max(0, index - 2) : index]):
-            confidence = 0.55
-    else:
-        confidence = 0.5 if first is None else 0.6
-    if _PRACTISING.match(tokens.text, end):
-        confidence = 0.45
+    official = tokens.words[index].lower() in _OFFICIAL
+    confidence = (0.4 if official else 0.5) + (0.0 if first is None else 0.1)
     return Candidate(start, end, "JOB_TITLE", confidence, "term")
 
 
