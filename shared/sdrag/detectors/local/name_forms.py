@@ -1,10 +1,11 @@
 """
 Firms that are called after their partners, and the later forms of names.
 
-A name seen once in full is found in every shorter form: a surname or given name, the
-acronym of an organisation, at the starts of sentences and in capitals too. A word that
-is a person in one sentence and a firm in another is a form of both: no sentence takes a
-type from another.
+A name seen once in full is found in every shorter form: a surname or given name,
+initials ("K.F."), the acronym of an organisation, at the starts of sentences and in
+capitals too. A word that is a person in one sentence and a firm in another is a form of
+both: no sentence takes a type from another. Initials are short, so they count in their
+own case alone, and without points only where the words around are not in capitals.
 """
 
 from __future__ import annotations
@@ -49,15 +50,21 @@ _NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
 def find_forms(tokens: Tokens, first: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield later mentions of the people and organisations of the first pass."""
     parts: dict[tuple[str, str], float] = {}
+    initials: set[str] = set()
     for (name, type_), confidence in _surest(tokens.text, first).items():
-        for word in _parts(tokenize(name).words, type_, confidence):
+        words = tokenize(name).words
+        for word in _parts(words, type_, confidence):
             parts[word, type_] = max(parts.get((word, type_), 0.0), confidence)
+        capitals = "".join(word[0] for word in words if word[0].isupper())
+        if type_ == "PERSON" and len(capitals) > 1:
+            initials.add(capitals)
     for (part, type_), confidence in parts.items():
         shouted = (part.upper(),) if len(part) > _SHORT and not part.isupper() else ()
         for index in tokens.indices((part, *shouted)):
             if tokens.words[index][0].isupper() and len(tokens.words[index]) > 1:
                 start, end = tokens.starts[index], tokens.ends[index]
                 yield Candidate(start, end, type_, min(confidence, 0.85), "form")
+    yield from _find_initials(tokens, initials)
 
 
 def _surest(text: str, first: Iterable[Candidate]) -> dict[tuple[str, str], float]:
@@ -83,6 +90,25 @@ def _parts(words: list[str], type_: str, confidence: float) -> Iterator[str]:
             telling = confidence > 0.8 or not is_common(word)
             if named and telling and word not in tables.countries():
                 yield word
+
+
+def _find_initials(tokens: Tokens, initials: set[str]) -> Iterator[Candidate]:
+    """Yield K.F., K. F. and KF for Kwabena Frimpong."""
+    starts, ends, words = tokens.starts, tokens.ends, tokens.words
+    bare = {name for name in initials if len(name) <= _SHORT and not is_common(name)}
+    for index in tokens.indices(bare):
+        around = words[max(0, index - 1) : index] + words[index + 1 : index + 2]
+        if not any(len(word) > 1 and word.isupper() for word in around):
+            yield Candidate(starts[index], ends[index], "PERSON", 0.6, "initials")
+    for index in tokens.indices({name[0] for name in initials}):
+        if (
+            index + 1 < len(words)
+            and words[index] + words[index + 1] in initials
+            and tokens.gap(index + 1) in (".", ". ")
+        ):
+            end = ends[index + 1]
+            end += tokens.text[end : end + 1] == "."
+            yield Candidate(starts[index], end, "PERSON", 0.85, "initials")
 
 
 def later_forms(text: str, mentions: Iterable[Mention]) -> Iterator[Mention]:
