@@ -199,6 +199,20 @@ def _strange(run: Run) -> Guess:
     return ("PERSON", 0.6) if strange else None
 
 
+def _several(run: Run) -> Guess:
+    """Several capitalised words within a sentence name something."""
+    words = run.words
+    if len(words) == 1 or run.tokens.opens_sentence(run.start):
+        return None
+    telling = [w for w in words if w not in GENERIC and w[0].isupper()]
+    if len(telling) > 1 and _WORK_CUE.search(run.before(24)):
+        return "ORGANIZATION", 0.5
+    if words[-1] in tables.surnames() and len(telling) == len(words):
+        return "PERSON", 0.5
+    headline = any(w.lower() in tables.FUNCTION_WORDS for w in telling)
+    return ("ORGANIZATION", 0.5) if len(telling) > 2 and not headline else None
+
+
 # ------------------------------------------------------------------ the words around it
 
 
@@ -259,6 +273,12 @@ _NAME_CUE = re.compile(
     r"|brother,?|sister,?|friend,?|uncle,?|aunt,?|nephew,?|niece,?|colleague,?)\s+$",
     re.IGNORECASE,
 )
+_WORK_CUE = re.compile(
+    r"\b(?:work(?:s|ed|ing)? (?:for|at|with)|employed (?:by|at)|employer,?|company,?"
+    r"|firm,?|customer,?|client,?|supplier,?|insurer,?|called|from|at|joined|founded"
+    r"|CEO of|director of|manager of|support|by|visit|of|the)\s+$",
+    re.IGNORECASE,
+)
 _PLACE_CUE = re.compile(
     r"\b(?:in|at|near|into|towards?|outside|around|via|leaving|visiting|reached|left"
     r"|location:?|city:?|town of|village of|born in|lives? in|based in)"
@@ -309,4 +329,5 @@ _RULES: Sequence[Callable[[Run], Guess]] = (
     Cue("LOCATION", 0.6, _MOVED_CUE, needs=_may_be_place, words=1),
     _listed_given_name,
     _strange,
+    _several,
 )
