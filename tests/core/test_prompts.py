@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.detectors.models import detection_prompt
 from sdrag.disclosure import hierarchy
 from sdrag.disclosure.hierarchy import HierarchySettings
 from sdrag.disclosure.model.confirm_prompt import Confirmation, Marked
@@ -116,7 +115,6 @@ BUILDERS = {
     "confirm": _confirming,
     "rephrase": lambda: [rephrasing_prompt(RAW, CONSTRAINTS, KEY)],
     "hierarchy": lambda: [hierarchy._prompt([PASSAGE], HierarchySettings())],
-    "detect": lambda: [detection_prompt(RAW)],
     "judge": lambda: [
         judging._prompt(("released words", "an answer"), item)
         for item in judging._QUESTIONS
