@@ -3,10 +3,13 @@ A plan: what to mask so that every document and every chain is under its ceiling
 
 The order is the thesis's (section 4.2.4). First documents, greedily by global
 contribution. Then the graph is pruned, and its chains are enumerated once, with their
-ceilings. Then each chain that is over its ceiling, the riskiest first: the entity is
-masked that lowers its risk most, until it is under. Ties go by global contribution,
-then by entity id; risks are compared to twelve digits, so that plans do not depend on
-the order of a sum.
+ceilings. Then each chain that is over its ceiling, the riskiest first, by one of two
+strategies. `greedy` masks the entity that lowers its risk most, and looks again.
+`knapsack` takes the fewest entities whose impacts sum to the reduction that is needed:
+where each costs the same, they are those of the highest impact. Two entities that carry
+one link have more effect together than apart, so the set is trimmed by the exact risk.
+Ties go by global contribution, then by entity id; risks are compared to twelve digits,
+so that plans do not depend on the order of a sum.
 
 The plan keeps the evidence: the risks before and after, why each entity was masked, and
 which ceilings the policy's own unmaskable types make impossible.
@@ -18,7 +21,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise, takewhile
 
 import numpy as np
 
@@ -127,7 +130,8 @@ def plan_masking(
     # plan masked, a second run over the same corpus would mask more.
     _mask_in_first(corpus, already, why)
     if settings.select != "document":
-        _settle_chains(corpus, edges, chains, why)
+        greedy = settings.select == "greedy"
+        _settle_chains(corpus, edges, chains, why, greedy=greedy)
     return Plan(corpus, settings, before, edges, chains, why)
 
 
@@ -170,14 +174,17 @@ def _settle_documents(corpus: Incidence, ceiling: float) -> Why:
     return why
 
 
-def _settle_chains(corpus: Incidence, edges: Edges, chains: Chains, why: Why) -> None:
+def _settle_chains(
+    corpus: Incidence, edges: Edges, chains: Chains, why: Why, *, greedy: bool
+) -> None:
     """Bring every chain to its ceiling, the riskiest first."""
     order = np.argsort(-np.round(chains.risk_before, _DIGITS), kind="stable")
     while len(order):
         risk = _chain_risk(corpus, edges, chains, _mask(corpus, why))
         order = order[risk[order] > chains.ceiling[order] + TOLERANCE]
         for number in order[:_BLOCK].tolist():
-            _settle(corpus, chains.path(number), float(chains.ceiling[number]), why)
+            ceiling = float(chains.ceiling[number])
+            _settle(corpus, chains.path(number), ceiling, why, greedy=greedy)
         order = order[_BLOCK:]
 
 
@@ -188,22 +195,29 @@ def _chain_risk(
     return chain_risks(chains.hops, hops)
 
 
-def _settle(corpus: Incidence, path: tuple[int, ...], ceiling: float, why: Why) -> None:
+def _settle(
+    corpus: Incidence, path: tuple[int, ...], ceiling: float, why: Why, *, greedy: bool
+) -> None:
     """Bring a chain to its ceiling, or as low as what may be masked allows."""
     chain = _Chain(corpus, path, why)
     left = {e for held in chain.documents for e in held if corpus.maskable[e]}
     ceiling = max(ceiling, chain.risk(left)) + TOLERANCE
     whole = {e: round(float(corpus.global_contribution[e]), _DIGITS) for e in left}
     taken: set[int] = set()
-    while left and chain.risk(taken) > ceiling:
+    while left and (risk := chain.risk(taken)) > ceiling:
         impact = {
-            entity: -round(chain.risk(taken) - chain.risk({*taken, entity}), _DIGITS)
+            entity: round(risk - chain.risk({*taken, entity}), _DIGITS)
             for entity in left
         }
-        best = min(left, key=lambda e: (impact[e], -whole[e], e))
-        taken.add(best)
-        left.remove(best)
-        why[best] = path
+        order = sorted(left, key=lambda e: (-impact[e], -whole[e], e))
+        count = 1
+        if not greedy:
+            reached = accumulate(impact[entity] for entity in order)
+            count += sum(1 for _ in takewhile(lambda gain: gain < risk - ceiling, reached))
+        chosen = chain.trim(taken, order[:count], ceiling)
+        taken |= chosen
+        left -= chosen
+        why.update(dict.fromkeys(sorted(chosen), path))
 
 
 class _Chain:
@@ -226,6 +240,14 @@ class _Chain:
         for (left, right), shared in zip(pairwise(risks), self._shared, strict=True):
             kept *= 1.0 - _risk(shared, without) * (1.0 + (left + right) / 2.0) / 2.0
         return 1.0 - kept
+
+    def trim(self, taken: set[int], chosen: list[int], ceiling: float) -> set[int]:
+        """Leave out what is chosen for nothing, the least impact first."""
+        kept = set(chosen)
+        for entity in reversed(chosen):
+            if self.risk(taken | kept - {entity}) <= ceiling:
+                kept.discard(entity)
+        return kept
 
 
 def _risk(logs: Mapping[int, float], without: set[int]) -> float:

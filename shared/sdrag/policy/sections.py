@@ -245,9 +245,9 @@ class LinkageSection(Section):
     """What the risk of a chain is multiplied by, by category."""
     risk_thresholds: ByRisk = ByRisk(high=0.75, medium=0.5)
     """From which risk on a chain is in a category."""
-    select: Literal["document", "greedy"] = "greedy"
-    """How the entities to mask are chosen: in each `document` alone, or then for each
-    chain too, `greedy`: what lowers its risk most."""
+    select: Literal["document", "greedy", "knapsack"] = "knapsack"
+    """How the entities to mask are chosen: in each `document` alone, or further for
+    each chain, `greedy` or by a `knapsack`."""
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
     """What replaces a masked entity: a `label` with a number, `redact`, a `pseudonym`,
     or `rewrite`, which asks a model for new sentences."""
