@@ -258,7 +258,7 @@ def linkage(
         Literal["given", "local"], typer.Option(help="Given by the data, or found.")
     ] = "given",
     select: Annotated[
-        Literal["document", "greedy"] | None,
+        Literal["document", "greedy", "knapsack"] | None,
         typer.Option(
             help="How entities are selected; as the policy says if not given."
         ),

@@ -128,7 +128,7 @@ class TestTwice:
     @given(
         st.lists(ENTRIES, min_size=1, max_size=6),
         st.sampled_from([0.2, 0.6, 0.95]),
-        st.sampled_from(["document", "greedy"]),
+        st.sampled_from(["document", "greedy", "knapsack"]),
         st.sampled_from(["label", "pseudonym"]),
     )
     def test_a_small_corpus(

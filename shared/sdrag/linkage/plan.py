@@ -213,7 +213,9 @@ def _settle(
         count = 1
         if not greedy:
             reached = accumulate(impact[entity] for entity in order)
-            count += sum(1 for _ in takewhile(lambda gain: gain < risk - ceiling, reached))
+            count += sum(
+                1 for _ in takewhile(lambda gain: gain < risk - ceiling, reached)
+            )
         chosen = chain.trim(taken, order[:count], ceiling)
         taken |= chosen
         left -= chosen
