@@ -96,6 +96,11 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
     "account names": (
         {"USERNAME"},
         [
+            "Accepted password for [[dilan]] from 10.0.0.1 port 22",
+            "Failed password for invalid user [[tmori7]] from 10.0.0.1 port 22",
+            "session opened for user [[dilan]] by root",
+            "The user was locked out, and everyone who logged in failed.",
+            "password for the account from 10 people; her login failed",
             "a co-admin, the system-admin, admin-only, root-cause and root_cause, svc-",
             "see /home/[[tmori]]/notes.txt",
             '{"username":"[[bluefox77]]","action":"login"}',
@@ -127,6 +132,8 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
     "e-mail addresses": (
         {"EMAIL_ADDRESS"},
         [
+            "[[lucia.ferrante@\nexample.org]] is it",
+            "[[lucia.ferrante\n@example.org]] is it",
             "[[lucia.ferrante@exam-\nple.org]] is it",
             "Mail to [[o'neill@example.org]] now.",
             "Mail '[[lucia@example.org]]' now.",

@@ -117,6 +117,8 @@ def unwrapped(text: str) -> MappedText | None:
         start, end = match.span()
         if match["hyphen"] and text[end].isalpha():
             joined = "-" if text[end].isupper() and match["hyphen"] != "\u00ad" else ""
+        elif _breaks_address(line_before(text, start), line_after(text, end)):
+            joined = ""
         elif _is_wrapped(line_before(text, start), line_after(text, end)):
             joined = " "
         else:
@@ -126,6 +128,14 @@ def unwrapped(text: str) -> MappedText | None:
     if not done:
         return None
     return MappedText(*pieces.add(text[done:], done).fields(), None)
+
+
+def _breaks_address(before: str, after: str) -> bool:
+    """Return True if a line ends or begins at the at sign of an e-mail address."""
+    last, first = before.split(" ")[-1], after.split(" ")[0]
+    return (last.endswith("@") and last[0].isalnum()) or (
+        first.startswith("@") and "." in first and last[-1:].isalnum()
+    )
 
 
 def _is_wrapped(before: str, after: str) -> bool:
