@@ -132,7 +132,7 @@ def unwrapped(text: str) -> MappedText | None:
 
 def _breaks_address(before: str, after: str) -> bool:
     """Return True if a line ends or begins at the at sign of an e-mail address."""
-    last, first = before.split(" ")[-1], after.split(" ")[0]
+    last, first = before.rsplit(" ", maxsplit=1)[-1], after.split(" ", maxsplit=1)[0]
     return (last.endswith("@") and last[0].isalnum()) or (
         first.startswith("@") and "." in first and last[-1:].isalnum()
     )
