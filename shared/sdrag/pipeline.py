@@ -34,6 +34,7 @@ from sdrag.guardrails.screened import (
 )
 from sdrag.policy import GUARDS, AccessSection, Policy
 from sdrag.privacy.identities import pseudonymized
+from sdrag.privacy.reasons import MODEL_FAILURES
 from sdrag.vocabulary import Decision, Passage, Principal, Redaction, Span
 
 __all__ = [
@@ -47,22 +48,6 @@ __all__ = [
 ]
 
 _RANKED = 4
-_OF_THE_MODEL = frozenset(
-    {
-        "control-failed",
-        "cut-off",
-        "failed-model",
-        "failed-modelreply",
-        "failed-modeltimeout",
-        "model-failed",
-        "model-timeout",
-        "no-verdict",
-        "not-rephrased",
-        "span-not-in-text",
-        "unreadable",
-    }
-)
-"""Reasons that are the failure of a model, and of nothing that was found."""
 
 
 def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
@@ -215,7 +200,7 @@ def _failure_notices(
     """
     if not engine.policy.withheld.notice:
         return ()
-    failed = any(each.reason in _OF_THE_MODEL for each in disclosed.redactions)
+    failed = any(each.reason in MODEL_FAILURES for each in disclosed.redactions)
     if not failed and not released.passages:
         failed = yield from model_fails(engine.disclosure)
     return (notice("model-failed", MODEL_FAILED),) if failed else ()

@@ -75,6 +75,7 @@ def bind(
     Locate what a policy withholds in an index once, not at every question.
 
     Can be interrupted: what was located is kept, and the next run goes on from there.
+    A model that fails is reported by its cause, and the command then ends with 1.
 
     Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
     """
@@ -104,6 +105,7 @@ def bind(
                 result = _figures(bind_corpus(read, rules, opened, pool, update))
         result["seconds"] = round(perf_counter() - started, 3)
     show(result, as_json=as_json)
+    raise typer.Exit(1 if result.get("model_failures") else 0)
 
 
 def _count(rules: Policy, read: Read, *, has_model: bool) -> dict[str, Any]:
@@ -132,7 +134,7 @@ def _bind(
     from sdrag.options import Options
     from sdrag.pipeline import Engine
     from sdrag.pipeline import bind as bind_passages
-    from sdrag.privacy.audit import AuditEvent
+    from sdrag.privacy.audit import AuditEvent, count_failures
 
     events: list[AuditEvent] = []
     engine = Engine(
@@ -156,6 +158,7 @@ def _bind(
         "calls": sum(event.model_calls for event in events),
         "tokens_in": sum(event.tokens_in for event in events),
         "tokens_out": sum(event.tokens_out for event in events),
+        "model_failures": count_failures(events, done.reasons.elements()),
     }
 
 

@@ -56,7 +56,8 @@ def evaluate(
     Ask questions of articles whose secrets are known, and measure what is released.
 
     Privacy and completeness are equations 9 and 10 of the SD-RAG paper, from 0 to 1.
-    over_redacted is the share of harmless words that are withheld.
+    over_redacted is the share of harmless words that are withheld. A model that fails
+    is reported by its cause, and the command then ends with 1.
 
     Example: sdrag eval policy.yaml articles.json --fail-under privacy=0.9
     """
@@ -74,4 +75,5 @@ def evaluate(
     high = [(name, "over", n) for name, n in fail_over or () if figures[name] > n]
     for name, side, bound in (*low, *high):
         typer.echo(f"sdrag: {name} is {figures[name]}, {side} {bound:g}", err=True)
-    raise typer.Exit(1 if low or high else 0)
+    failed = low or high or figures["model_failures"]
+    raise typer.Exit(1 if failed else 0)

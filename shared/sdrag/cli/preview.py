@@ -16,16 +16,16 @@ from sdrag.cli.common import (
     Llm,
     Rows,
     check_writable,
-    complete_with,
+    llm_of,
     progress_bars,
     read_input,
     show,
     write_private,
 )
 from sdrag.effects.progress import batched
-from sdrag.errors import UsageError
+from sdrag.errors import ConstraintNotUnderstoodError, UsageError
 from sdrag.policy import Policy
-from sdrag.vocabulary import Principal
+from sdrag.vocabulary import Passage, Principal
 
 if TYPE_CHECKING:
     from sdrag.explanation import Explanation
@@ -62,34 +62,37 @@ def preview(
     Show what a policy withholds from documents, by which constraint, and why.
 
     Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. What is not read of a
-    file is counted. A file that cannot be read is listed, and the command then ends
-    with 1. The page holds the documents unredacted, and only its owner can open it. Of
-    one text, from --text or stdin, the spans are printed.
+    file is counted. A file that cannot be read is listed, and so is how a model failed;
+    the command then ends with 1. The page holds the documents unredacted, and only its
+    owner can open it. Of one text, from --text or stdin, the spans are printed.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """
+    from sdrag.explanation import Explainer
+
     rules = Policy.read(policy)
     asker = Principal("preview", roles=frozenset(role)) if role else None
+    explainer = Explainer(rules, complete=llm_of(llm))
     if text is not None or not paths:
         if paths or html is not None:
             raise UsageError("--text and stdin take no files and no --html.")
-        from sdrag.explanation import explain
-
+        if explainer.refused:
+            raise ConstraintNotUnderstoodError(explainer.refused)
         given_text = _stdin() if text is None else text
-        complete = complete_with(llm, "--llm")
-        explanation = explain(given_text, rules, principal=asker, complete=complete)
+        (explanation,) = explainer.explain([Passage("text", given_text)], asker)
         _show_text(explanation)
+        failures = {"model_failures": dict(explainer.model_failures)}
+        show(failures, as_json=False)
         if as_json:
-            typer.echo(json.dumps({"spans": explanation.as_dict()["spans"]}))
-        return
+            spans = explanation.as_dict()["spans"]
+            typer.echo(json.dumps({"spans": spans, **failures}))
+        raise typer.Exit(1 if explainer.model_failures else 0)
     if html is not None:
         check_writable(html)
     from sdrag.documents import chunks_of
-    from sdrag.explanation import Explainer
     from sdrag.reports.preview import Preview, render_preview
 
     started = perf_counter()
-    explainer = Explainer(rules, complete=complete_with(llm, "--llm"))
     given = read_input(paths, rows=rows)
     documents, explanations = given.documents, []
     with progress_bars() as update:
@@ -115,10 +118,11 @@ def preview(
         "constraints": previewed.by_constraint(),
         "refused": dict(previewed.refused),
         **given.as_dict(),
+        "model_failures": dict(explainer.model_failures),
         "seconds": round(perf_counter() - started, 3),
     }
     show(result, as_json=as_json)
-    raise typer.Exit(1 if given.skipped else 0)
+    raise typer.Exit(1 if given.skipped or explainer.model_failures else 0)
 
 
 def _stdin() -> str:

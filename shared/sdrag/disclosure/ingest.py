@@ -20,8 +20,9 @@ later.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sdrag.disclosure.binding import ConstraintChoice, bind
 from sdrag.disclosure.locate import locate_texts
@@ -47,17 +48,20 @@ class Ingested:
         passages: How many there were.
         located: For how many of them every constraint could be decided.
         read: How many texts had to be read: the others were known.
+        reasons: Why the others could not be decided, as codes: for how many of them.
     """
 
     passages: int = 0
     located: int = 0
     read: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
 
     def __add__(self, other: Ingested) -> Ingested:
         return Ingested(
             self.passages + other.passages,
             self.located + other.located,
             self.read + other.read,
+            self.reasons + other.reasons,
         )
 
 
@@ -140,9 +144,12 @@ def locate(
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         choosing = ConstraintChoice(texts, "", None, unlimited)
         facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=True)
-        doubtful = {text_index for text_index, _ in (*facts.doubts, *facts.fallbacks)}
-        known = sum(text_index not in doubtful for text_index in range(len(batch)))
-        done += Ingested(len(batch), known, facts.read)
+        doubts = facts.doubts | facts.fallbacks
+        doubtful = {text_index for text_index, _ in doubts}
+        codes = dict.fromkeys((index, code) for (index, _), code in doubts.items())
+        reasons = Counter(code for _, code in codes)
+        known = len(batch) - len(doubtful)
+        done += Ingested(len(batch), known, facts.read, reasons)
         if progress is not None:
             progress(done.passages, len(passages))
     return done

@@ -23,6 +23,7 @@ from sdrag.evaluation.measures import broken, completeness, lost_words, share_ke
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy
+from sdrag.privacy.audit import AuditEvent, count_failures
 from sdrag.vocabulary import Confidential
 
 
@@ -58,8 +59,9 @@ def evaluate(
     Returns:
         `privacy` (equation 9), `privacy_cumulative` (of all answers on an article
         together), `completeness` (equation 10), `over_redacted` (the share of harmless
-        words that were retrieved and withheld), all from 0 to 1; `questions`; and
-        `leaks`: in how many answers each constraint was broken.
+        words that were retrieved and withheld), all from 0 to 1; `questions`; `leaks`:
+        in how many answers each constraint was broken; and `model_failures`: how the
+        model failed, and how often.
 
     Raises:
         PolicyError: A constraint is refused without a model.
@@ -67,19 +69,24 @@ def evaluate(
     bare = policy.model_copy(update=dict.fromkeys(policy.guards))
     engine = Engine(bare, llm=llm)
     answers: list[_Answer] = []
+    events: list[AuditEvent] = []
     for number, article in enumerate(articles, start=1):
-        answers += _ask(article, engine, top_k)
+        answers += _ask(article, engine, top_k, events)
         progress(number, len(articles))
-    return _measure(articles, answers)
+    return {**_measure(articles, answers), "model_failures": count_failures(events)}
 
 
-def _ask(article: Article, engine: Engine, top_k: int) -> Iterator[_Answer]:
+def _ask(
+    article: Article, engine: Engine, top_k: int, events: list[AuditEvent]
+) -> Iterator[_Answer]:
     chunks = sentence_chunks(article.text, article.name, article.metadata)
     index = SentenceIndex(chunks)
-    engine.run(bind(index.passages, engine))
+    events.append(engine.run(bind(index.passages, engine))[1])
     for question in article.questions:
         retrieved = index.search(question.text, top_k)
-        released, _ = engine.run(disclose(retrieved, Request(question.text), engine))
+        steps = disclose(retrieved, Request(question.text), engine)
+        released, event = engine.run(steps)
+        events.append(event)
         yield _Answer(
             article,
             question,

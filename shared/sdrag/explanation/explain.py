@@ -11,6 +11,7 @@ Guards are not explained: they look at passages and answers, not at constraints.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,11 +26,14 @@ from sdrag.disclosure.setup import DisclosureSetup, not_understood
 from sdrag.disclosure.texts import Texts, with_documents
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Reply, Steps
+from sdrag.effects.tokens import Completion
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.explanation.explanations import Cause, ExplainedSpan, Explanation
+from sdrag.framework import Model
 from sdrag.options import Options
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
+from sdrag.privacy.audit import count_failures
 from sdrag.text.spans import SpanUnion, merge
 from sdrag.vocabulary import Constraint, Finding, Passage, Principal, Redaction, Span
 
@@ -45,7 +49,7 @@ def explain(
     metadata: Mapping[str, Any] | None = None,
     principal: Principal | None = None,
     detector: Detector | None = None,
-    complete: Callable[[Prompt], str] | None = None,
+    complete: Callable[[Prompt], Completion | str] | Model | None = None,
 ) -> Explanation:
     """
     Explain what a policy does with one text.
@@ -88,6 +92,7 @@ class Explainer:
         policy: The policy that is explained, with every constraint enforced.
         refused: Why constraints need a model, where there is none, by their ids. They
             are left out of explanations: with them a wrapper would be refused.
+        model_failures: How the model failed so far, and how often.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -98,7 +103,7 @@ class Explainer:
         policy: PolicySource,
         *,
         detector: Detector | None = None,
-        complete: Callable[[Prompt], str] | None = None,
+        complete: Callable[[Prompt], Completion | str] | Model | None = None,
     ) -> None:
         read = Policy.read(policy).without_limits()
         self.refused: Mapping[str, str] = {}
@@ -108,6 +113,7 @@ class Explainer:
         self.policy = read.model_copy(update={"constraints": kept})
         self._detector = detector
         self._complete = complete
+        self.model_failures: Counter[str] = Counter()
 
     def explain(
         self, passages: Sequence[Passage], principal: Principal | None = None
@@ -123,7 +129,10 @@ class Explainer:
         engine = Engine(self.policy, llm=self._complete, options=options)
         named = with_documents(passages, self.policy.disclosure.document_keys)
         steps = _explained(tuple(named), principal, engine.disclosure)
-        return engine.run(steps)[0]
+        explanations, event = engine.run(steps)
+        codes = (explanation.reason for explanation in explanations)
+        self.model_failures += Counter(count_failures([event], codes))
+        return explanations
 
 
 def _explained(

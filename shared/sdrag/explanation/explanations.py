@@ -105,7 +105,7 @@ class Explanation(Confidential):
         spans: What is hidden, in the order of the text.
         left: What was considered and is shown.
         released: What leaves; `None` when the whole passage is withheld.
-        reason: Why it is withheld, as a code; empty otherwise.
+        reason: Why it is withheld, or decided without the model, as a code.
     """
 
     id: str
@@ -162,7 +162,8 @@ class Explanation(Confidential):
             f"{escape(self.constraints[name])} ({len(spans)})</li>"
             for name, spans in self.by_constraint().items()
         )
-        state = f"<p>Withheld: {escape(self.reason)}</p>" if self.reason else ""
+        is_withheld = self.released is None
+        state = f"<p>Withheld: {escape(self.reason)}</p>" if is_withheld else ""
         return (
             f"<style>{style()}</style><ul>{rows}</ul>{state}"
             f'<div class="marked">{marked(self.text, list(self.marks(groups)))}</div>'

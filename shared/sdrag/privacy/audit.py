@@ -9,10 +9,12 @@ host's choice: a sink is any callable. The default sink is the logger `sdrag.aud
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sdrag.privacy.reasons import MODEL_FAILURES
 from sdrag.vocabulary import Decision
 
 __all__ = ["AuditEvent", "AuditSink", "emit", "log_event"]
@@ -66,6 +68,17 @@ def log_event(event: AuditEvent) -> None:
     _logger.info(
         "%s %s in %.4f s", event.stage, counts, event.seconds, extra={"audit": event}
     )
+
+
+def count_failures(
+    events: Iterable[AuditEvent], codes: Iterable[str] = ()
+) -> dict[str, int]:
+    """Count how a model failed: its servers, and codes, those of decisions too."""
+    causes, reasons = Counter[str](), Counter(codes)
+    for event in events:
+        causes.update(event.model_failures)
+        reasons.update(decision.reason for decision in event.decisions)
+    return causes | {code: n for code, n in reasons.items() if code in MODEL_FAILURES}
 
 
 def emit(event: AuditEvent, sinks: Iterable[AuditSink]) -> None:

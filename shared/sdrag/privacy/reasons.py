@@ -39,6 +39,23 @@ REASONS: Mapping[str, Reason] = {
 WARNED = frozenset(code for code, reason in REASONS.items() if reason.warn)
 """Codes for which somebody has to change something: wrappers warn of them."""
 
+MODEL_FAILURES = frozenset(
+    {
+        "control-failed",
+        "cut-off",
+        "failed-model",
+        "failed-modelreply",
+        "failed-modeltimeout",
+        "model-failed",
+        "model-timeout",
+        "no-verdict",
+        "not-rephrased",
+        "span-not-in-text",
+        "unreadable",
+    }
+)
+"""Reasons that are the failure of a model, and of nothing that was found."""
+
 
 def explain(code: str) -> Reason | None:
     """
