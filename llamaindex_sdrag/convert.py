@@ -3,10 +3,10 @@ Passages out of nodes, and nodes out of passages.
 
 A released node is a `TextNode` built anew from what the core released: id, text,
 metadata, score. The host's node is not handed on, and with it stay behind the vector of
-the raw text, its templates, which can hold words of their own, the relationships (their
-metadata is the neighbours', and other postprocessors follow them back to raw text), the
-`window` and `original_text` of sentence windows, images, and the object behind an
-`IndexNode`.
+the raw text, the relationships (their metadata is the neighbours', and other
+postprocessors follow them back to raw text), the `window` and `original_text` of
+sentence windows, images, and the object behind an `IndexNode`. Its templates are handed
+on where all nodes have the same, and where they hold no words of their own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from collections.abc import Iterable, Sequence
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
 from sdrag.errors import HostError
+from sdrag.framework import is_layout
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
+
+_TEMPLATES = ("text_template", "metadata_template", "metadata_separator")
 
 __all__ = ["nodes_of", "passage_of", "passages_of"]
 
@@ -56,6 +59,8 @@ def nodes_of(
         hosts: The nodes that they were read from. What the host hides of their metadata
             from prompts and embeddings stays hidden, as far as it leaves at all.
     """
+    hosts = list(hosts)
+    templates = _shared_templates(hosts)
     llm, embed = {evidence}, {evidence}
     for scored in hosts:
         llm |= {*scored.node.excluded_llm_metadata_keys}
@@ -72,11 +77,22 @@ def nodes_of(
                 excluded_embed_metadata_keys=[
                     key for key in passage.metadata if key in embed
                 ],
+                **templates,
             ),
             score=passage.score,
         )
         for passage in passages
     ]
+
+
+def _shared_templates(hosts: Iterable[NodeWithScore]) -> dict[str, str]:
+    """Return the templates of nodes, where they are one layout."""
+    every = {
+        tuple(getattr(scored.node, name, "") for name in _TEMPLATES) for scored in hosts
+    }
+    if len(every) != 1 or not all(map(is_layout, *every)):
+        return {}
+    return dict(zip(_TEMPLATES, *every, strict=True))
 
 
 def _scored(node: object) -> Passage:

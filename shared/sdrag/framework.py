@@ -8,6 +8,7 @@ language model, and a function from texts to vectors as the embedding model.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -21,10 +22,25 @@ from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.privacy.log_privacy import suppress_logs
 
-__all__ = ["NO_FRAMEWORK", "EmbedPort", "Framework", "Model", "local_embeddings"]
+__all__ = [
+    "NO_FRAMEWORK",
+    "EmbedPort",
+    "Framework",
+    "Model",
+    "is_layout",
+    "local_embeddings",
+]
 
 CompletePort = Port[Prompt, Completion | str]
 EmbedPort = Port[Embed, Sequence[Sequence[float]]]
+
+_FIELD = re.compile(r"\{\w*\}")
+_WORD = re.compile(r"[^\W_]+")
+_LAYOUT_WORDS = frozenset(
+    """
+    chunk content context document excerpt file metadata node page passage source text
+    """.split()  # noqa: SIM905 -- a list of words
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +126,13 @@ NO_FRAMEWORK = Framework(
     context_window=lambda model: model.window if isinstance(model, Model) else None,
     hide=_hide,
 )
+
+
+def is_layout(template: str) -> bool:
+    """
+    Say whether a template of a host tells nothing: fields, marks, and their names.
+
+    A template that a host keeps with each text can hold words of that text.
+    """
+    words = _WORD.findall(_FIELD.sub(" ", template))
+    return all(word.lower() in _LAYOUT_WORDS for word in words)

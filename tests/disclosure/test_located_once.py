@@ -47,7 +47,7 @@ class TestTheRegister:
     def test_a_name_that_is_an_everyday_word(self):
         """Whatever the second chunk says of it."""
         built = engine()
-        bound(chunks("Hale signed the letter, and Karlsson read it."), built)
+        bound(chunks("Mr Hale signed the letter, and Karlsson read it."), built)
 
         texts = shown([Passage("later", "Later Hale rang.", document_id="d")], built)
 
