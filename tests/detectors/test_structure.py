@@ -99,6 +99,7 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
             "Accepted password for [[dilan]] from 10.0.0.1 port 22",
             "Failed password for invalid user [[tmori7]] from 10.0.0.1 port 22",
             "session opened for user [[dilan]] by root",
+            "made by [[svc_backup_adm]] and reversed by [[j.rourke-adm]] at two",
             "The user was locked out, and everyone who logged in failed.",
             "password for the account from 10 people; her login failed",
             "a co-admin, the system-admin, admin-only, root-cause and root_cause, svc-",
