@@ -110,9 +110,10 @@ class DisclosureSection(Section):
     """What happens where a model gives no usable verdict on a constraint. `local` has
     the local engine decide where it understands the constraint, as without a model.
     `withhold` withholds the passage."""
-    max_calls: Count = 8
-    """The most prompts in which a model is asked again about one text, each about a
-    constraint and a few sentences."""
+    max_calls: Count = 2
+    """The most prompts in which a model is asked again about one text. Where they
+    suffice, each is about one constraint and a few sentences, which small models need;
+    else the text and its constraints are asked about together."""
     batch_size: Count = 4
     """How many constraints a model is asked about at once."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
