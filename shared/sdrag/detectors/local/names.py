@@ -42,6 +42,9 @@ _CALLED = TITLES - tables.surnames() | word_set("feasts")
 """What a text calls somebody or a day; alone it is no name."""
 _ACRONYM = range(2, 6)
 _LONGEST = 40
+_INNER = re.compile("[a-z][A-Z][a-z]")
+_PART = 4
+"""A word that is run together with another has so many letters."""
 
 
 def find_names(tokens: Tokens) -> Iterator[Candidate]:
@@ -193,6 +196,29 @@ def _listed_given_name(run: Run) -> Guess:
     return "PERSON", 0.7 if opens else 0.75
 
 
+def _coined(run: Run) -> Guess:
+    """Words run together, Mhealthcoach or MysticWeb, are a firm's or a product's."""
+    word = run.words[0]
+    if len(run.words) > 1 or word.isupper() or word in tables.surnames():
+        return None
+    inner = _INNER.search(word) is not None and not word.startswith(("Mc", "Mac"))
+    return ("ORGANIZATION", 0.6) if inner or _is_compound(word.lower()) else None
+
+
+def _is_compound(word: str) -> bool:
+    """Return True if the word is two English words run together."""
+    ranks = tables.common_words()
+    return (
+        len(word) < _LONGEST
+        and word not in ranks
+        and any(
+            ranks.get(word[:cut], _RARE) < _RARE
+            and ranks.get(word[cut:], _RARE) < _RARE
+            for cut in range(_PART, len(word) - _PART + 1)
+        )
+    )
+
+
 def _strange(run: Run) -> Guess:
     """A word that is no English word names somebody until more is known."""
     strange = run.unusual and not _CALLED.issuperset(run.words)
@@ -328,6 +354,7 @@ _RULES: Sequence[Callable[[Run], Guess]] = (
     Cue("LOCATION", 0.6, _PLACE_CUE, needs=_may_be_town),
     Cue("LOCATION", 0.6, _MOVED_CUE, needs=_may_be_place, words=1),
     _listed_given_name,
+    _coined,
     _strange,
     _several,
 )
