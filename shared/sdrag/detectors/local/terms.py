@@ -7,6 +7,7 @@ trade or an illness takes the words along that qualify it: a primary school teac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local import tables
@@ -44,6 +45,11 @@ _SURE = frozenset(
         "APPEARANCE",
     )
 )
+_MEDICAL = re.compile(
+    r"(?:ic|al|ous|ive|ary|oid|acute|severe|stress|heart|lung|kidney|liver|brain|breast"
+    r"|skin|blood|post|mental|learning|eating|bone|spinal)$"
+)
+"""What a word ends in that qualifies an illness: chronic obstructive disease."""
 _REACH = 3
 _SHORT = 4
 
@@ -78,12 +84,26 @@ def _term(tokens: Tokens, index: int, type_: str) -> Candidate:
     confidence = 0.55 if lower in _FAMILY or type_ in _SURE else 0.4
     if type_ == "TERM":
         confidence = 0.5
-    first = None
-    if type_ == "CONDITION":
-        first = _qualified(tokens, index, _SUFFERED)
+    first = _ailing(tokens, index) if type_ == "CONDITION" else index
     reason = "unknown" if type_ == "TERM" else "term"
-    start = tokens.starts[index if first is None else first]
+    start = tokens.starts[first]
     return Candidate(start, tokens.ends[index], type_, confidence, reason)
+
+
+def _ailing(tokens: Tokens, index: int) -> int:
+    """Return the first of the words that say which illness it is."""
+    first = _qualified(tokens, index, _SUFFERED)
+    if first is not None:
+        return first
+    first = index
+    while (
+        first
+        and tokens.gap(first) in (" ", "-")
+        and len(tokens.words[first - 1]) >= _SHORT
+        and _MEDICAL.search(tokens.words[first - 1])
+    ):
+        first -= 1
+    return first
 
 
 def _foreign(word: str) -> bool:
