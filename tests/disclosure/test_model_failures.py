@@ -217,7 +217,7 @@ def test_a_policy_can_withhold_where_the_model_fails(name):
 
 
 def test_what_is_asked_again_is_asked_in_small_prompts_and_no_more_than_may_be():
-    """A constraint and a few sentences, where `max_calls` suffice; else as before."""
+    """A constraint and a few sentences, where `max_calls` suffice; else together."""
     prompts = []
 
     def model(prompt):

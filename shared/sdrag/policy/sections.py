@@ -111,9 +111,9 @@ class DisclosureSection(Section):
     the local engine decide where it understands the constraint, as without a model.
     `withhold` withholds the passage."""
     max_calls: Count = 2
-    """What was in doubt is asked again once, as it was asked. Where so many prompts for
-    a text suffice, each is about one constraint and a few sentences instead, which
-    small models need."""
+    """The most prompts in which a model is asked again about one text. Where they
+    suffice, each is about one constraint and a few sentences, which small models need;
+    else the text and its constraints are asked about together."""
     batch_size: Count = 4
     """How many constraints a model is asked about at once."""
     token_budget: Annotated[int, Field(ge=64)] = 4000

@@ -6,8 +6,8 @@ batch of constraints, and all prompts go out in one round trip. Each prompt asks
 a planted sentence too: a reply that does not answer that counts for nothing, and so
 does one that names a constraint it was not asked about, such as those of the example.
 Whatever is not a readable verdict on spans that are in the text is doubt. What is in
-doubt is asked again once: as it was asked, or in the smallest prompts, a constraint and
-a few sentences of one text each, where the calls that a text may cost suffice.
+doubt is asked again once, each text by itself: in the smallest prompts, a constraint
+and a few sentences each, where the calls that a text may cost suffice, else as a whole.
 
 The text of a prompt is between marks that it cannot forge, since they are derived from
 it with a key it has not seen.
@@ -15,10 +15,10 @@ it with a key it has not seen.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain
 from random import Random
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -221,22 +221,22 @@ class Question(Confidential):
         indices = [self.group.text_indices[index] for index in self.block.indices()]
         return [(text_index, name) for name in names for text_index in indices]
 
-    def smallest(
-        self, index: int, names: Collection[str], wrong: str
+    def again(
+        self, index: int, names: Collection[str], wrong: str, tokens: int
     ) -> list[Question]:
-        """Ask about one of its texts, a constraint and a few sentences a prompt."""
+        """
+        Ask about one of its texts and some of its constraints.
+
+        Args:
+            index: Of the text in the group.
+            names: Of the constraints.
+            wrong: What was wrong with the last reply.
+            tokens: The most of the text in a prompt.
+        """
+        rules = tuple(rule for rule in self.batch if rule.id in names)
         text = (self.group.texts[index],)
-        return [
-            Question(
-                Group((self.group.text_indices[index],), text, (rule,)),
-                part,
-                (rule,),
-                wrong,
-            )
-            for rule in self.batch
-            if rule.id in names
-            for part in blocks(text, _FEW)
-        ]
+        group = Group((self.group.text_indices[index],), text, rules)
+        return [Question(group, part, rules, wrong) for part in blocks(text, tokens)]
 
 
 @dataclass(slots=True)
@@ -335,21 +335,27 @@ def extract_again(
         section: Says how many calls a text may cost.
         key: Of the prompts' marks and controls.
     """
-    doubted: dict[int, tuple[Question, list[str]]] = {}
+    doubted: dict[tuple[int, int], tuple[Question, list[str]]] = {}
     for question, name in first.again:
-        doubted.setdefault(id(question), (question, []))[1].append(name)
+        for index in question.block.indices():
+            doubted.setdefault((id(question), index), (question, []))[1].append(name)
+    calls: Counter[int] = Counter()
     questions: list[Question] = []
-    for question, names in doubted.values():
-        wrong = _WRONG[first.doubts[question.pairs(names)[0]]]
-        small = [question.smallest(i, names, wrong) for i in question.block.indices()]
-        if max(map(len, small)) <= section.max_calls:
-            questions += chain.from_iterable(small)
-        else:
-            batch = tuple(rule for rule in question.batch if rule.id in names)
-            questions.append(replace(question, batch=batch, wrong=wrong))
-    asked = {
-        pair for question, names in doubted.values() for pair in question.pairs(names)
-    }
+    asked: set[tuple[int, str]] = set()
+    for (_, index), (question, names) in doubted.items():
+        text_index = question.group.text_indices[index]
+        wrong = _WRONG[first.doubts[text_index, names[0]]]
+        whole = question.again(index, names, wrong, section.token_budget)
+        small = [
+            part
+            for name in names
+            for part in question.again(index, [name], wrong, _FEW)
+        ]
+        left = section.max_calls - calls[text_index]
+        if parts := next((each for each in (small, whole) if len(each) <= left), None):
+            calls[text_index] += len(parts)
+            questions += parts
+            asked |= {(text_index, name) for name in names}
     second = Extraction(
         {text_index: list(found) for text_index, found in first.findings.items()},
         {pair: code for pair, code in first.doubts.items() if pair not in asked},
