@@ -29,7 +29,7 @@ hijacked = RunnableLambda(lambda prompt: prompt.to_string())
 
 
 def store() -> Chroma:
-    return Chroma.from_documents(NOTES, LocalEmbeddings(), collection_name="notes")
+    return Chroma.from_documents(NOTES, LocalEmbeddings(), collection_name="harbour")
 
 
 def format_docs(documents: list[Document]) -> str:

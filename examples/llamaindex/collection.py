@@ -39,5 +39,5 @@ def storage(name: str) -> StorageContext:
 
 def index() -> VectorStoreIndex:
     return VectorStoreIndex(
-        NOTES, storage_context=storage("notes"), embed_model=LocalEmbeddings()
+        NOTES, storage_context=storage("log-book"), embed_model=LocalEmbeddings()
     )
