@@ -88,11 +88,15 @@ def nodes_of(
 def _shared_templates(hosts: Iterable[NodeWithScore]) -> dict[str, str]:
     """Return the templates of nodes, where they are one layout."""
     every = {
-        tuple(getattr(scored.node, name, "") for name in _TEMPLATES) for scored in hosts
+        tuple(getattr(scored.node, name, None) for name in _TEMPLATES)
+        for scored in hosts
     }
-    if len(every) != 1 or not all(map(is_layout, *every)):
+    if len(every) != 1:
         return {}
-    return dict(zip(_TEMPLATES, *every, strict=True))
+    (templates,) = every
+    if not all(template and is_layout(template) for template in templates):
+        return {}
+    return dict(zip(_TEMPLATES, templates, strict=True))
 
 
 def _scored(node: object) -> Passage:

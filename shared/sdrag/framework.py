@@ -34,7 +34,7 @@ __all__ = [
 CompletePort = Port[Prompt, Completion | str]
 EmbedPort = Port[Embed, Sequence[Sequence[float]]]
 
-_FIELD = re.compile(r"\{\w*\}")
+_FIELD = re.compile(r"\{(?:content|key|metadata_str|value)\}")
 _WORD = re.compile(r"[^\W_]+")
 _LAYOUT_WORDS = frozenset(
     """
@@ -132,7 +132,8 @@ def is_layout(template: str) -> bool:
     """
     Say whether a template of a host tells nothing: fields, marks, and their names.
 
-    A template that a host keeps with each text can hold words of that text.
+    A template that a host keeps with each text can hold words of that text, and be it
+    as the name of a field.
     """
     words = _WORD.findall(_FIELD.sub(" ", template))
     return all(word.lower() in _LAYOUT_WORDS for word in words)

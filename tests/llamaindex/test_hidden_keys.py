@@ -78,3 +78,37 @@ def test_hidden_keys_stay_hidden(released, is_async):
     embedded = found.node.get_content(MetadataMode.EMBED)
     assert embedded.startswith("page: 3\npath: /notes\n\n")
     assert "secret" not in found.node.to_json()
+
+
+@pytest.mark.parametrize(
+    ("template", "is_kept"),
+    [
+        ("[{metadata_str}]\n{content}", True),
+        ("Metadata: {metadata_str}\n-----\nContent: {content}", True),
+        ("Karlsson: {content}", False),
+        ("{content}{Karlsson}", False),
+        ("{content.Karlsson}", False),
+    ],
+)
+def test_a_layout_of_the_host_stays_and_words_in_it_do_not(template, is_kept):
+    """A template is kept with each node, so it can hold what the node holds."""
+    node = TextNode(text="She saw it.", text_template=template)
+    hook = SelectiveDisclosurePostprocessor(policy=POLICY)
+
+    (left,) = hook.postprocess_nodes([NodeWithScore(node=node)], query_str="who")
+
+    assert (left.node.text_template == template) is is_kept
+    assert "Karlsson" not in left.node.to_json()
+
+
+def test_nodes_of_several_layouts_have_the_default_one():
+    """Else a template would have to find its node again, whose id may be an alias."""
+    templates = ["[{metadata_str}] {content}", "({metadata_str}) {content}"]
+    nodes = [TextNode(text="She saw it.", text_template=each) for each in templates]
+    hook = SelectiveDisclosurePostprocessor(policy=POLICY)
+
+    left = hook.postprocess_nodes([NodeWithScore(node=n) for n in nodes], query_str="w")
+
+    assert {each.node.text_template for each in left} == {
+        TextNode.model_fields["text_template"].default
+    }
