@@ -15,10 +15,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import takewhile
 
 from sdrag.detectors.local import mentions
 from sdrag.text.folding import fold
-from sdrag.text.patterns import Pattern, compile_pattern
+from sdrag.text.patterns import Pattern
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, widen
@@ -66,11 +67,11 @@ def without_kept(
 def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
     """Return where words and patterns of keeps are, but for structured identifiers."""
     spans = [
-        Span(start, end)
+        span
         for keep in keeps
         if keep.words or keep.pattern
-        for start, end in (each.span() for each in _compiled(keep).finditer(text))
-        if start < end and widen(text, Span(start, end)) == Span(start, end)
+        for span in _compiled(keep).find(text)
+        if widen(text, span) == span
     ]
     if not spans:
         return ()
@@ -81,7 +82,7 @@ def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
 @lru_cache(maxsize=1024)
 def _compiled(keep: Keep) -> Pattern:
     words = r"\s+".join(map(re.escape, keep.words.split()))
-    return compile_pattern(keep.pattern or words)
+    return Pattern(keep.pattern or words)
 
 
 class _TypeKeeps:
@@ -94,36 +95,57 @@ class _TypeKeeps:
         ]
         self._parts = sentences(text) if any(cues for _, cues in self._cues) else ()
         self._starts = [part.start for part in self._parts]
+        # A sentence may hold many mentions, and a line many cells.
+        self._occurs: dict[tuple[int, Span], bool] = {}
+        self._heads: dict[int, Span | None] = {}
 
     def keep(self, finding: Finding) -> bool:
         """Say whether a mention stays: no cue is near it."""
-        cues = [cues for type_, cues in self._cues if type_ == finding.type]
+        near = list(self._near(finding.span)) if self._parts else []
         return any(
-            not any(near.occur(fold(part)) for part in self._near(finding.span))
-            for near in cues
+            not any(self._cued(number, span) for span in near)
+            for number, (type_, _) in enumerate(self._cues)
+            if type_ == finding.type
         )
 
-    def _near(self, span: Span) -> Iterator[str]:
+    def _near(self, span: Span) -> Iterator[Span]:
         """Yield its sentence, a label before it, and the head of its table."""
         first = max(0, bisect_right(self._starts, span.start) - 1)
         last = bisect_right(self._starts, span.end - 1)
         for part in self._parts[max(0, first - 1) : last]:
-            sentence = part.of(self._text)
-            if part.start >= self._starts[first] or len(sentence) <= _LONGEST_LABEL:
-                yield sentence
+            if part.start >= self._starts[first] or len(part) <= _LONGEST_LABEL:
+                yield part
         line = self._text.rfind("\n", 0, span.start) + 1
-        if _ROW.search(self._text[line : span.start + _LONGEST_ROW].split("\n")[0]):
-            block = self._text.rfind("\n\n", 0, line)
-            yield self._text[max(0, block) :].lstrip().partition("\n")[0]
+        if line not in self._heads:
+            self._heads[line] = self._find_head(line)
+        if (head := self._heads[line]) is not None:
+            yield head
+
+    def _cued(self, number: int, span: Span) -> bool:
+        asked = (number, span)
+        if asked not in self._occurs:
+            folded = fold(span.of(self._text))
+            self._occurs[asked] = self._cues[number][1].occur(folded)
+        return self._occurs[asked]
+
+    def _find_head(self, line: int) -> Span | None:
+        """Return the first line of a table, if there is a row from `line` on."""
+        if not _ROW.search(self._text[line : line + _LONGEST_ROW].split("\n")[0]):
+            return None
+        start = self._text.rfind("\n\n", 0, line)
+        start = 0 if start < 0 else start + 2
+        end = self._text.find("\n", start)
+        return Span(start, len(self._text) if end < 0 else max(end, start + 1))
 
 
 def _without(text: str, finding: Finding, kept: Sequence[Span]) -> Iterator[Finding]:
-    """Yield the stretches of a finding between what stays."""
+    """Yield the stretches of a finding between what stays, which is in order."""
     start, end = finding.span.start, finding.span.end
-    inside = [span for span in kept if span.overlaps(finding.span)]
+    first = bisect_right(kept, start, key=lambda span: span.end)
+    inside = takewhile(lambda span: span.start < end, kept[first:])
     for stop, resume in (*((s.start, s.end) for s in inside), (end, end)):
         piece = text[start:stop]
         if any(map(str.isalnum, piece)):
-            first = start + len(piece) - len(piece.lstrip())
-            yield replace(finding, span=Span(first, start + len(piece.rstrip())))
+            begin = start + len(piece) - len(piece.lstrip())
+            yield replace(finding, span=Span(begin, start + len(piece.rstrip())))
         start = max(start, resume)

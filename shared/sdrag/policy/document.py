@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +40,7 @@ from sdrag.policy.sections import (
     listed,
 )
 from sdrag.text.folding import fold_text
-from sdrag.text.patterns import compile_pattern
+from sdrag.text.patterns import Pattern
 from sdrag.vocabulary import (
     STRUCTURED,
     Constraint,
@@ -134,8 +135,7 @@ class KeepSection(Section):
             raise ValueError("structured identifiers never stay")
         if self.words and not any(map(str.isalnum, self.words)):
             raise ValueError("words need a letter or a digit")
-        if self.pattern:
-            compile_pattern(self.pattern)
+        Pattern(self.pattern or re.escape(self.words or ""))
         return self
 
     def keep(self) -> Keep:

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Protocol
 
 import re2
 
+from sdrag.vocabulary import Span
 
-class _Match(Protocol):
-    def span(self) -> tuple[int, int]: ...
-
-
-class Pattern(Protocol):
-    """A compiled pattern, as far as it is used."""
-
-    def finditer(self, text: str) -> Iterator[_Match]:
-        """Yield the matches in a text."""
-        ...
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character, which has no UTF-8; a text that was badly decoded holds some."""
 
 
-def compile_pattern(pattern: str) -> Pattern:
+class Pattern:
     """
-    Compile a pattern in the syntax of RE2; letters match in any case.
+    A pattern in the syntax of RE2; letters match in any case.
+
+    Args:
+        pattern: Of a user.
 
     Raises:
         ValueError: It is none.
     """
-    options = re2.Options()
-    options.case_sensitive = False
-    options.log_errors = False
-    try:
-        compiled: Pattern = re2.compile(pattern, options)
-    except re2.error:
-        # Its message quotes the pattern.
-        raise ValueError("this is no pattern in the syntax of RE2") from None
-    return compiled
+
+    def __init__(self, pattern: str) -> None:
+        options = re2.Options()
+        options.case_sensitive = False
+        options.log_errors = False
+        try:
+            self._compiled = re2.compile(pattern, options)
+        except (re2.error, UnicodeError):
+            # Their messages quote the pattern.
+            raise ValueError("this is no pattern in the syntax of RE2") from None
+
+    def find(self, text: str) -> Iterator[Span]:
+        """Yield where it matches something."""
+        for match in self._compiled.finditer(_SURROGATE.sub("\ufffd", text)):
+            if match.start() < match.end():
+                yield Span(*match.span())
