@@ -88,7 +88,7 @@ def nodes_of(
 def _shared_templates(hosts: Iterable[NodeWithScore]) -> dict[str, str]:
     """Return the templates of nodes, where they are one layout."""
     every = {
-        tuple(getattr(scored.node, name, None) for name in _TEMPLATES)
+        tuple(str(getattr(scored.node, name, "")) for name in _TEMPLATES)
         for scored in hosts
     }
     if len(every) != 1:
