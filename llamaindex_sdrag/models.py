@@ -1,8 +1,9 @@
 """
 How LlamaIndex's models are asked.
 
-A model that calls functions is held to a reply format by a tool of that shape, and what
-it fills in is handed on as JSON text, unrepaired. `structured_predict` is not used: it
+A model that is said to take JSON schemas (`should_use_structured_outputs`) is held to a
+reply format by one; a model that calls functions by a tool of that shape, and what it
+fills in is handed on as JSON text, unrepaired. `structured_predict` is not used: it
 reads messages as templates, and braces in a passage would be placeholders. Any other
 model is asked for text, and so is one whose server knows no tools; the words of the
 prompt ask for the same JSON. Whether the text can be read is the core's to judge.
@@ -18,7 +19,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import (
@@ -32,6 +33,7 @@ from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 from llama_index.core.llms import LLM, CustomLLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.program.function_program import get_function_tool
+from pydantic import BaseModel
 
 from llamaindex_sdrag.tracing import mute
 from sdrag.effects.modes import Mode, make_port
@@ -69,27 +71,36 @@ def complete(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
 async def _ask(
     mode: Mode, model: LLM, prompt: Prompt, abilities: Abilities
 ) -> Completion:
-    """Have a model fill in a tool of the reply format, or else say it in words."""
+    """Hold a model to the reply format where it has a way, or else ask in words."""
     mute(model.callback_manager)
     history = messages(prompt)
     is_unknown = False
-    if prompt.reply_format and abilities.formats and _calls_functions(model):
-        tools = [get_function_tool(prompt.reply_format)]
-        chat, achat = model.chat_with_tools, model.achat_with_tools
+    if prompt.reply_format and abilities.formats and _takes_formats(model):
         try:
-            response = await mode(
-                chat, achat, tools, chat_history=history, tool_required=True
-            )
+            return await _fill_in(mode, model, history, prompt.reply_format)
         except Exception as error:
             is_unknown = cannot(error)
             if not is_unknown:
                 raise
-        else:
-            return _completion(response, _filled(model, response))
     response = await mode(model.chat, model.achat, history)
     if is_unknown:
         abilities.formats = False
     return _completion(response)
+
+
+async def _fill_in(
+    mode: Mode, model: Any, history: list[ChatMessage], form: type[BaseModel]
+) -> Completion:
+    """Ask by a schema where the model takes one, else by a tool of that shape."""
+    chat, achat = model.chat, model.achat
+    if _takes_schemas(model):
+        schema = {"name": form.__name__, "schema": form.model_json_schema()}
+        asked = {"type": "json_schema", "json_schema": schema}
+        return _completion(await mode(chat, achat, history, response_format=asked))
+    chat, achat = model.chat_with_tools, model.achat_with_tools
+    tools = [get_function_tool(form)]
+    response = await mode(chat, achat, tools, chat_history=history, tool_required=True)
+    return _completion(response, _filled(model, response))
 
 
 def _limit(model: LLM, tokens: int | None) -> LLM:
@@ -171,9 +182,13 @@ def _unblocked(
     return replace(port, acall=None) if definer is base else port
 
 
-def _calls_functions(llm: LLM) -> TypeGuard[FunctionCallingLLM]:
-    is_one = isinstance(llm, FunctionCallingLLM)
-    return is_one and llm.metadata.is_function_calling_model
+def _takes_formats(llm: LLM) -> bool:
+    calls = isinstance(llm, FunctionCallingLLM)
+    return _takes_schemas(llm) or (calls and llm.metadata.is_function_calling_model)
+
+
+def _takes_schemas(llm: LLM) -> bool:
+    return bool(getattr(llm, "should_use_structured_outputs", False))
 
 
 def _filled(llm: FunctionCallingLLM, response: ChatResponse) -> str | None:

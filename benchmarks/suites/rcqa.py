@@ -20,7 +20,7 @@ from benchmarks.suites.planting import Planting
 from sdrag.disclosure.binding import bind as bind_constraints
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import PortRunner
+from sdrag.effects.runner import Limits, PortRunner
 from sdrag.effects.tokens import Completion
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.measures import (
@@ -94,6 +94,7 @@ class RcqaSettings:
         complete: The model behind the engine; the local engine when missing.
         model_id: Names the model.
         window: How many tokens it takes in, where that is known.
+        limits: Of calls of the model.
         planting: Orders to the model, in the texts.
     """
 
@@ -108,6 +109,7 @@ class RcqaSettings:
     complete: Callable[[Prompt], Completion | str] | None = None
     model_id: str = ""
     window: int | None = None
+    limits: Limits = field(default_factory=Limits)
     planting: Planting = field(default_factory=Planting)
 
 
@@ -233,7 +235,7 @@ class _Corpus:
         if complete is not None:
             llm = Model(complete, settings.model_id, settings.window)
         self._engine = Engine(self.policy, llm=llm)
-        self._runner = PortRunner(self._engine.ports)
+        self._runner = PortRunner(self._engine.ports, settings.limits)
         object.__setattr__(self._engine.disclosure, "key", _KEY)
         if settings.defense in {"redact", "rephrase", "withhold"}:
             passages, setup = self._index.passages, self._engine.disclosure

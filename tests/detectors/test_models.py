@@ -94,6 +94,27 @@ def test_presidio_results_become_mentions() -> None:
     assert _spans(outcome) == [(0, 6, "PERSON")]
 
 
+def test_types_that_are_named_add_to_the_known_ones() -> None:
+    """Naming one entity leaves dates dates, and people people."""
+    analyzer = SimpleNamespace(
+        analyze=lambda **_: [
+            _Result(0, 6, "DATE_TIME", 0.9),
+            _Result(7, 11, "BERTH", 0.9),
+        ]
+    )
+    pipeline = _Pipeline(Meyers="B-PER", rang="B-BERTH")
+    (dates,) = run(
+        PresidioDetector(analyzer, types={"BERTH": "CODE"}).detect([TEXT]), Scripted()
+    )
+    (people,) = run(
+        TokenClassificationDetector(pipeline, labels={"BERTH": "CODE"}).detect([TEXT]),
+        Scripted(),
+    )
+
+    assert [type_ for *_, type_ in _spans(dates)] == ["DATE", "CODE"]
+    assert {type_ for *_, type_ in _spans(people)} == {"PERSON", "CODE"}
+
+
 @pytest.mark.parametrize(
     "detector",
     [

@@ -178,6 +178,9 @@ SHAPES = {
         chat_openai(wire).bind(response_format={"type": "json_object"})
     ),
     "langchain by plain text": lambda wire: langchain(chat_openai(wire).bind()),
+    "llamaindex by JSON schema": lambda wire: llamaindex(
+        openai_like(wire, should_use_structured_outputs=True)
+    ),
     "llamaindex by tools": lambda wire: llamaindex(openai_like(wire)),
     "llamaindex by JSON mode": lambda wire: llamaindex(
         openai_like(

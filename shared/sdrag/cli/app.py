@@ -13,6 +13,7 @@ from sdrag.cli.check import check
 from sdrag.cli.eval import evaluate
 from sdrag.cli.init import init
 from sdrag.cli.mask import mask
+from sdrag.cli.model_check import model_check
 from sdrag.cli.preview import preview
 from sdrag.cli.scan import scan
 from sdrag.cli.workbench import workbench
@@ -26,6 +27,7 @@ app = typer.Typer(
 for _command in (init, check, preview, workbench, bind, mask, scan, audit):
     app.command()(_command)
 app.command("eval")(evaluate)
+app.command("model-check")(model_check)
 
 
 def _show_version(given: bool) -> None:  # noqa: FBT001 - Typer calls it with the flag

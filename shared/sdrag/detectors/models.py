@@ -143,12 +143,14 @@ class PresidioDetector(_ModelDetector):
     Presidio stops for time is skipped by it without a word.
 
     Args:
-        analyzer: Your `AnalyzerEngine`.
+        analyzer: Your `AnalyzerEngine`. One whose `nlp` you set yourself is still named
+            by its `models`: give it a `name`.
         language: Of the texts, as Presidio names it.
         entities: Presidio's names of what to look for; all it knows when empty.
         threshold: The least score.
-        types: The types that entities become, by Presidio's names. An entity that is
-            not named keeps its name; a national identifier becomes a `CODE`.
+        types: More types that entities become, by Presidio's names; they add to
+            `PRESIDIO_TYPES`. An entity in neither keeps its name; a national identifier
+            becomes a `CODE`.
     """
 
     _name_at = "analyzer.nlp_engine.models"
@@ -156,7 +158,11 @@ class PresidioDetector(_ModelDetector):
     language: str = "en"
     entities: tuple[str, ...] = ()
     threshold: float = 0.0
-    types: Mapping[str, str] = field(default_factory=lambda: PRESIDIO_TYPES)
+    types: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super(PresidioDetector, self).__post_init__()
+        object.__setattr__(self, "types", {**PRESIDIO_TYPES, **self.types})
 
     def _read(self, text: str) -> Iterator[Mention]:
         for result in self.analyzer.analyze(
@@ -262,8 +268,9 @@ class TokenClassificationDetector(_ModelDetector):
 
     Args:
         pipeline: Your `transformers.pipeline("token-classification", ...)`.
-        labels: The types that labels become, without the `B-` or `I-` in front. A label
-            that is not named becomes a type in capitals; `O` is none.
+        labels: More types that labels become, without the `B-` or `I-` in front; they
+            add to `TOKEN_LABELS`. A label in neither becomes a type in capitals; `O` is
+            none.
         threshold: The least score of a token or of an aggregated entity.
         window: The most characters that the pipeline is given at once. What its
             tokenizer makes too many tokens of is halved.
@@ -271,9 +278,13 @@ class TokenClassificationDetector(_ModelDetector):
 
     _name_at = "pipeline.model.name_or_path"
     pipeline: Any = field(repr=False)
-    labels: Mapping[str, str] = field(default_factory=lambda: TOKEN_LABELS)
+    labels: Mapping[str, str] = field(default_factory=dict)
     threshold: float = 0.5
     window: int = 1500
+
+    def __post_init__(self) -> None:
+        super(TokenClassificationDetector, self).__post_init__()
+        object.__setattr__(self, "labels", {**TOKEN_LABELS, **self.labels})
 
     def _read(self, text: str) -> Iterator[Mention]:
         for window in windows(text, self.window, self._fits):

@@ -1,0 +1,162 @@
+"""
+A real model that is as weak as models get, behind both frameworks: `make real-model`.
+
+SmolLM2 135M is served on loopback, every feature of both clients is asked of it, sdrag
+is used with it in every way, and its redaction is measured next to none at all. Ends
+with 1 where a client fails, a name comes out, or the model makes anything worse.
+
+    python -m benchmarks.real_model --server .venv-model/bin/python --articles 4
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from benchmarks.real_model import clients, uses
+from benchmarks.suites.json_files import load_articles, read_json
+from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
+from langchain_sdrag import models
+from sdrag.effects.prompts import Prompt
+from sdrag.privacy.audit import AuditEvent, count_failures
+
+HERE = Path(__file__).parent
+CLIENTS = {"LangChain": clients.LangChain, "LlamaIndex": clients.LlamaIndex}
+USERS = {"LangChain": uses.LangChain, "LlamaIndex": uses.LlamaIndex}
+FIGURES = ("privacy", "over_redacted", "completeness", "unreadable_replies")
+ALLOWED = 0.02
+"""How much more of harmless words a model may withhold than none."""
+
+Row = dict[str, Any]
+
+
+@contextmanager
+def served(python: Path, port: int) -> Iterator[str]:
+    """Start the server in its environment, yield its address, and stop it."""
+    command = [str(python), str(HERE / "server.py"), str(port), str(clients.CONTEXT)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, **pipes) as server:  # type: ignore[call-overload]  # noqa: S603 -- our own
+        try:
+            yield server.stdout.readline().split()[-1]
+        finally:
+            server.terminate()
+
+
+def try_features(url: str) -> Iterator[Row]:
+    """Ask every feature of both clients."""
+    for feature, works in clients.FEATURES.items():
+        for framework, client in CLIENTS.items():
+            row = {"feature": feature, "framework": framework}
+            yield _timed(row, partial(works, client(url), url))
+
+
+def _timed(row: Row, check: Callable[[], bool]) -> Row:
+    """Run a check, and say what came of it; an error is named, never quoted."""
+    started = perf_counter()
+    try:
+        outcome = "works" if check() else "FAILS"
+    except Exception as error:  # noqa: BLE001 -- of any client
+        outcome = f"FAILS with {type(error).__name__}"
+    return {**row, "outcome": outcome, "seconds": round(perf_counter() - started, 1)}
+
+
+def try_uses(url: str) -> Iterator[Row]:
+    """Use sdrag in every way; a name that comes out is a failure."""
+    for framework, user in USERS.items():
+        events: list[AuditEvent] = []
+        user_of_model = user(CLIENTS[framework](url).llm, events.append)
+        with TemporaryDirectory() as folder:
+            bound = Path(folder) / "state.sqlite"
+            for name, method in uses.USES.items():
+                events.clear()
+                state = bound if "bound" in name or name == "bind" else None
+
+                use = partial(getattr(user_of_model, method), state)
+                row = {"use": name, "framework": framework}
+                row = _timed(row, partial(_is_sealed, use))
+                calls = sum(event.model_calls for event in events)
+                yield {**row, "calls": calls, "failures": count_failures(events)}
+
+
+def _is_sealed(use: Callable[[], Any]) -> bool:
+    said = str(use())
+    return not any(secret in said for secret in uses.NAMES)
+
+
+def measure(url: str, count: int) -> Iterator[Row]:
+    """Measure the redaction of notes and articles, without a model and with it."""
+    client = CLIENTS["LangChain"](url).llm
+    port = models.complete(client)
+    assert port is not None
+
+    def complete(prompt: Prompt) -> Any:
+        return port.call(prompt)
+
+    texts = {"notes": [read_json(HERE / "notes.json")]}
+    texts |= {"articles": load_articles(None)[:count]} if count else {}
+    for name, articles in texts.items():
+        for model in ("none", "smollm2"):
+            settings = RcqaSettings(
+                complete=None if model == "none" else complete,
+                model_id=models.model_name(client),
+                window=models.context_window(client),
+                limits=uses.LIMITS,
+            )
+            figures = evaluate_rcqa(articles, settings)
+            row = {figure: figures.get(figure, 0) for figure in FIGURES}
+            asked = {"calls": figures["model_calls"], "seconds": figures["seconds"]}
+            yield {"texts": name, "model": model, **row, **asked}
+
+
+def print_table(rows: Sequence[Row]) -> None:
+    """Print rows as a table in Markdown."""
+    print(f"| {' | '.join(rows[0])} |\n|{' --- |' * len(rows[0])}")
+    for row in rows:
+        print(f"| {' | '.join(str(value) for value in row.values())} |")
+    print(flush=True)
+
+
+def is_worse(rows: Sequence[Row]) -> bool:
+    """Return True if a model loses privacy, or withholds more than is allowed."""
+    pairs = zip(rows[::2], rows[1::2], strict=True)
+    return any(
+        model["privacy"] < none["privacy"]
+        or model["over_redacted"] > none["over_redacted"] + ALLOWED
+        for none, model in pairs
+    )
+
+
+def main(
+    server: Annotated[Path, typer.Option(help="The Python that has the server.")],
+    articles: Annotated[int, typer.Option(help="How many are measured.")] = 4,
+    port: Annotated[int, typer.Option(help="Of the server, on loopback.")] = 8765,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON as well.")
+    ] = False,
+) -> None:
+    """Print three tables: features of clients, uses of sdrag, and what is redacted."""
+    with served(server, port) as url:
+        tables = {"features": list(try_features(url))}
+        print_table(tables["features"])
+        tables["uses"] = list(try_uses(url))
+        print_table(tables["uses"])
+        tables["redaction"] = list(measure(url, articles))
+        print_table(tables["redaction"])
+    if as_json:
+        print(json.dumps(tables))
+    tried = tables["features"] + tables["uses"]
+    fails = any(row["outcome"] != "works" for row in tried)
+    raise typer.Exit(1 if fails or is_worse(tables["redaction"]) else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)
