@@ -61,7 +61,7 @@ each_framework = pytest.mark.parametrize(
 
 def shown(wrapper: Any) -> str:
     """Return what a wrapper shows of the passages."""
-    if isinstance(wrapper, langchain_sdrag.SelectiveDisclosureMiddleware):
+    if hasattr(wrapper, "before_model"):
         message = ToolMessage(TEXT, name="search", tool_call_id="call")
         runtime = SimpleNamespace(context=None)
         return str(wrapper.before_model({"messages": [message]}, runtime))
