@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure.cut import _TABLE, Marks, cut
+from sdrag.disclosure.ingest import forget_document
 from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import MARKS, WITHHELD
 from sdrag.state import open_state
-from sdrag.vocabulary import Constraint, Finding, Passage, Span
+from sdrag.state.keys import Keys
+from sdrag.vocabulary import Constraint, Finding, Passage, Principal, Span
 
 from ..support.scripted import Scripted
 from ..support.tables import each_row
@@ -57,10 +59,13 @@ def test_a_mark_says_of_what_type_the_words_were(text):
         ({}, "Then [person] left."),
         ({"placeholders": "plain"}, "Then [REDACTED] left."),
         ({"placeholders": "plain", "placeholder": "***"}, "Then *** left."),
+        ({"placeholders": "numbered"}, "Then [person #] left."),
     ],
 )
 def test_styles(section, expected):
-    assert released("Then Jonathan Meyers left.", section) == expected
+    left = released("Then Jonathan Meyers left.", section)
+
+    assert re.sub(r"\d{5}", "#", left) == expected
 
 
 def test_every_mark_is_known_again():
@@ -146,6 +151,91 @@ def test_a_mark_depends_on_no_other_chunk(order, others):
 
     expected = {passage.id: passage.text for passage in whole}
     assert {passage.id: passage.text for passage in part}.items() <= expected.items()
+
+
+NUMBERED = {
+    "constraints": [
+        {"id": "names", "text": "Remove names of people", "unless": {"roles": ["hr"]}},
+        {"id": "dates", "text": "Hide dates"},
+    ],
+    "disclosure": {"placeholders": "numbered"},
+}
+PEOPLE = ["Ann Lee", "Bob Ray", "Petra Olsen", "Jonathan Meyers"]
+LINES = ["Dr {} came on 3 May 2020.", "We saw {}, then {}.", "{} left with {} at noon."]
+
+
+def show(chunks, path, order, roles=()):
+    """Forget chunks, bind them one after the other, and return what they leave as."""
+    engine = Engine(NUMBERED, state=open_state(path))
+    run(forget_document(chunks, engine.disclosure), Scripted())
+    for number in order:
+        run(bind([chunks[number]], engine), Scripted())
+    asked = [chunks[number] for number in order] or chunks
+    principal = Principal("p", roles=frozenset(roles))
+    left = run(disclose(asked, Request("?", principal), engine), Scripted())
+    return {passage.id: passage.text for passage in left.passages}
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(LINES), st.permutations(PEOPLE)), min_size=2
+    ).map(lambda listed: listed[:4]),
+    st.data(),
+)
+def test_a_number_is_of_the_words_and_the_document_alone(
+    tmp_path_factory, written, data
+):
+    """Whichever chunks come, in whatever order, for whomever, in whatever process."""
+    path = tmp_path_factory.mktemp("state") / "state.db"
+    texts = [line.format(*names) for line, names in written]
+    chunks = [Passage(f"p{n}", text, document_id="d") for n, text in enumerate(texts)]
+    every = range(len(chunks))
+    order = data.draw(st.permutations(every))
+    some = order[: data.draw(st.integers(0, len(order)))]
+
+    whole, part = show(chunks, path, every), show(chunks, path, some)
+    clerk = show(chunks, path, order, {"hr"})
+
+    assert part.items() <= whole.items()
+    numbers: dict[str, str] = {}
+    for (line, names), text in zip(written, whole.values(), strict=True):
+        given_numbers = re.findall(r"\[person (\d{5})\]", text)
+        assert len(given_numbers) == line.count("{}")
+        for name, number in zip(names, given_numbers, strict=False):
+            assert numbers.setdefault(name, number) == number
+    date = re.compile(r"\[date \d{5}\]")
+    assert {*date.findall(str(clerk))} == {*date.findall(str(whole))}
+
+
+def test_other_words_and_other_documents_have_other_numbers():
+    """Under one key: what a number is made with is no secret to a test."""
+    rules = [Constraint("names", "Remove names of people")]
+    marks = Marks.of(rules, DisclosureSection(placeholders="numbered"))
+    text = "Ann Lee, ANN  LEE and Bob Ray"
+    spans = (Span(0, 7), Span(9, 17), Span(22, 29))
+    left = [
+        cut(
+            text,
+            [(frozenset(("names",)), spans)],
+            ["names"],
+            marks.of_document(Keys(b"k" * 32).of_document(document)),
+        ).apply(text)
+        for document in (b"d" * 8, b"e" * 8)
+    ]
+
+    (ann, again, bob), other = (re.findall(r"\d{5}", each.text) for each in left)
+    assert ann == again
+    assert len({ann, bob, *other}) == 4
+
+
+def test_what_looks_like_a_mark_with_a_number_is_no_way_out():
+    """The number may be the secret, so it goes; a mark that goes, goes whole."""
+    text = "The code is [code 48213], said [person 77298]."
+    left = released(text, {"placeholders": "numbered"}, ["Hide codes and numbers"])
+
+    assert "48213" not in left
+    assert "[[" not in left.replace("[withheld]", "")
 
 
 class Witnesses:

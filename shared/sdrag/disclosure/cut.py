@@ -11,6 +11,10 @@ replaces and on the constraints that take them, and on nothing else: not on the
 question, the other chunks or the order in which they were indexed. `[withheld]` stands
 for what is cut by its meaning, and where adjacent words of two types go as one. With
 `placeholders: plain` there is one mark for everything.
+
+With `placeholders: numbered` a mark also says which words of its document it replaces:
+`[person 48213]`. The number is a keyed hash of the document and the words, so it is
+the same in whatever chunk, order and process, and does not count what others may see.
 """
 
 from __future__ import annotations
@@ -18,14 +22,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Self
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.policy import DisclosureSection
-from sdrag.policy.sections import WITHHELD
+from sdrag.policy.sections import WITHHELD, mark_pattern
+from sdrag.privacy.identities import number_of
+from sdrag.state.keys import DocumentKeys
 from sdrag.text.dates import MONTHS
+from sdrag.text.folding import fold_text
 from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Constraint, Span
 
@@ -87,13 +94,15 @@ def cut(
     groups = [(by & enforced, spans) for by, spans in taken if by & enforced]
     placeholders = _find_placeholders(text, marks.known) if groups else []
     if placeholders:
-        groups = list(_outside(groups, placeholders))
+        # What has a number may be a secret that looks like a mark, so it goes whole.
+        standing = [p for p in placeholders if p.of(text) in marks.known]
+        groups = list(_outside(groups, standing))
     taking = frozenset[str]().union(*(by for by, _ in groups))
     names = tuple(name for name in applied if name in taking)
     if not all(spans for _, spans in groups):
         return Replacements(None, names)
     every = merge({span for _, spans in groups for span in spans})
-    regions = _regions(text, every, placeholders)
+    regions = _regions(text, every, placeholders, marks.between)
     parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
     starts = [region.start for region in regions]
     for by, spans in groups:
@@ -106,7 +115,7 @@ def cut(
 
 
 def _find_placeholders(text: str, marks: Sequence[str]) -> list[Span]:
-    pattern = any_of(tuple(dict.fromkeys(marks)))
+    pattern = mark_pattern(tuple(dict.fromkeys(marks)))
     return [Span(*match.span()) for match in pattern.finditer(text)]
 
 
@@ -127,16 +136,19 @@ def _outside(
 
 
 def _regions(
-    text: str, taken: tuple[Span, ...], placeholders: Sequence[Span]
+    text: str,
+    taken: tuple[Span, ...],
+    placeholders: Sequence[Span],
+    between: re.Pattern[str],
 ) -> tuple[Span, ...]:
-    """Join spans with light punctuation between them, and placeholders they touch."""
+    """Join spans with little between them, and placeholders they touch."""
     ends = [span.end for span in taken]
     touched = []
     for placeholder in placeholders:
         following = bisect_right(ends, placeholder.start)
         if following < len(taken) and taken[following].start < placeholder.end:
             touched.append(placeholder)
-    return _join(text, [*taken, *touched])
+    return _join(text, [*taken, *touched], between)
 
 
 _DIGIT = r"\d"
@@ -188,6 +200,8 @@ _ANY_NAME = "name"
 _NO_NOUNS: tuple[tuple[str, ...], bool] = ((), False)
 _LIGHT = re.compile(r"[^\S\n]*[,/&+'\"()\u2013-]*[^\S\n]*")
 """What may stand between two marks that become one: no end of a sentence or cell."""
+_CLOSE = re.compile("[^\\S\n]*|['\u2019-]")
+"""What may stand between two parts of what has one number."""
 
 
 _Nouns = tuple[tuple[str, ...], bool]
@@ -203,11 +217,15 @@ class Marks:
         known: Every mark that may be in a text already.
         plain: In place of everything; empty to say the type.
         nouns: What each constraint takes, by its id.
+        numbered: Whether a mark has a number, where it says the type.
+        keys: Of the document, which numbers are made with.
     """
 
     known: tuple[str, ...]
     plain: str
     nouns: Mapping[str, _Nouns]
+    numbered: bool = False
+    keys: DocumentKeys | None = None
 
     @classmethod
     def of(cls, constraints: Sequence[Constraint], section: DisclosureSection) -> Self:
@@ -219,7 +237,16 @@ class Marks:
             name: (_nouns(p.types, bool(p.names), p.people), not p.meaning)
             for name, p in parsed.items()
         }
-        return cls(section.marks, "", nouns)
+        return cls(section.marks, "", nouns, section.placeholders == "numbered")
+
+    def of_document(self, keys: DocumentKeys) -> Self:
+        """Return the marks of one document."""
+        return replace(self, keys=keys) if self.numbered else self
+
+    @property
+    def between(self) -> re.Pattern[str]:
+        """What may stand between two marks that become one."""
+        return _CLOSE if self.numbered else _LIGHT
 
     def mark(
         self, text: str, region: Span, taken: Iterable[tuple[Span, Iterable[str]]]
@@ -242,7 +269,12 @@ class Marks:
                 covered.setdefault(noun, []).append(span)
         nouns = [noun for noun in _TABLE if noun in covered]
         covering = (noun for noun in nouns if _covers(covered[noun], region, text))
-        return next((f"[{noun}]" for noun in covering), WITHHELD)
+        noun = next(covering, "")
+        if not noun or self.keys is None:
+            return f"[{noun}]" if noun else WITHHELD
+        folded = fold_text(region.of(text))
+        words = "".join(filter(str.isalnum, folded)) or folded
+        return f"[{noun} {number_of(self.keys.of('number', words))}]"
 
 
 @lru_cache(maxsize=1024)
@@ -276,11 +308,13 @@ def any_of(marks: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, marks)))
 
 
-def _join(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Join spans that only light punctuation parts, sorted and apart."""
+def _join(
+    text: str, spans: Iterable[Span], between: re.Pattern[str]
+) -> tuple[Span, ...]:
+    """Join spans that nothing but `between` parts, sorted and apart."""
     joined: list[Span] = []
     for span in merge(spans, text):
-        if joined and _LIGHT.fullmatch(text, joined[-1].end, span.start):
+        if joined and between.fullmatch(text, joined[-1].end, span.start):
             joined[-1] = Span(joined[-1].start, span.end)
         else:
             joined.append(span)

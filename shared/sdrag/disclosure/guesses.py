@@ -34,6 +34,7 @@ from sdrag.disclosure.local.by_type import find_by_type
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.steps import Steps, replied
 from sdrag.policy import Policy, binds
+from sdrag.policy.sections import mark_pattern
 from sdrag.state.register import WORD
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold, fold_text
@@ -109,8 +110,8 @@ def find_guesses(
     asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
     if not asked:
         return ()
-    for mark in sorted(policy.disclosure.marks, key=len, reverse=True):
-        answer = answer.replace(mark, " " * len(mark))
+    marks = mark_pattern(policy.disclosure.marks)
+    answer = marks.sub(lambda mark: " " * len(mark.group()), answer)
     (outcome,) = yield from LocalDetector().detect([answer])
     mentions = replied(outcome)
     known = _Context.of(context)

@@ -177,6 +177,13 @@ class Enforcement(Confidential):
             ]
         return self._taken[text_index]
 
+    def marks_of(self, text_index: int) -> Marks:
+        """Return the marks of the document that a text belongs to."""
+        document = self.facts.lookup.documents[text_index]
+        return self.marks.of_document(
+            self.facts.lookup.setup.state.keys.of_document(document)
+        )
+
     def handle(self, index: int) -> bytes:
         """Return the key of the document of a passage."""
         return self.facts.lookup.documents[index]
@@ -287,7 +294,8 @@ class Enforcement(Confidential):
         """Return what constraints replace in a text, worked out once in a process."""
         lookup, marks = self.facts.lookup, self.marks
         rules = (part for name in names for part in (name, lookup.rules[name].hex()))
-        placed = (str(len(marks.known)), marks.plain, *marks.known, *rules)
+        style = f"{len(marks.known)}{'#' * marks.numbered}"
+        placed = (style, marks.plain, *marks.known, *rules)
         hashes = self._made_of(text_index)
         made_of = (*hashes, lookup.setup.state.keys.of("cut", *placed))
         known: Replacements | None = None
@@ -295,7 +303,7 @@ class Enforcement(Confidential):
             known = lookup.setup.state.cuts.get(made_of)
         if known is None:
             text = self.texts.all[text_index].text
-            known = cut(text, self.taken(text_index), names, marks)
+            known = cut(text, self.taken(text_index), names, self.marks_of(text_index))
             if hashes:
                 lookup.setup.state.cuts.put(made_of, known)
         return known

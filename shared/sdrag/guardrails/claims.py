@@ -17,6 +17,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.guardrails.words import content_words, is_function_word, word_set
+from sdrag.policy.sections import mark_pattern
 from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import shifted, splice
@@ -99,7 +100,7 @@ class Claim(Confidential):
 
 
 def claims(
-    answer: str, *, placeholders: Container[str] = (), ids: Container[str] = ()
+    answer: str, *, placeholders: Sequence[str] = (), ids: Container[str] = ()
 ) -> tuple[Claim, ...]:
     """
     Cut an answer into its claims, in order.
@@ -134,14 +135,15 @@ def is_wordless(answer: str) -> bool:
 
 
 def find_citations(
-    answer: str, placeholders: Container[str], ids: Container[str]
+    answer: str, placeholders: Sequence[str], ids: Container[str]
 ) -> list[Span]:
     """Return the brackets that cite; others are the answer's own words, or code."""
     code = _CODE.sub(lambda match: "`" * len(match.group()), answer)
+    marks = mark_pattern(tuple(placeholders))
     return [
         Span(*match.span())
         for match in _MARK.finditer(answer)
-        if match.group() not in placeholders
+        if not marks.fullmatch(match.group())
         and (
             match[1].strip() in ids
             or (code[match.start()] != "`" and not _is_editorial(answer, match))

@@ -27,6 +27,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
+from sdrag.policy.sections import mark_pattern
 from sdrag.text.folding import is_unspaced
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import merge, splice
@@ -62,10 +63,9 @@ def placeholders(text: str, known: Sequence[str] = ()) -> tuple[Span, ...]:
         known: Placeholders of the policy; bracketed capitals such as `[PERSON_1]`
             are found without being named.
     """
-    patterns = [re.compile(re.escape(name)) for name in known if name]
     return tuple(
         Span(*match.span())
-        for pattern in (_PLACEHOLDER, *patterns)
+        for pattern in (_PLACEHOLDER, mark_pattern(tuple(known)))
         for match in pattern.finditer(text)
     )
 

@@ -32,7 +32,14 @@ from sdrag.linkage.replacing import Masker
 from sdrag.parallel import Pool
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Action, Confidential, Decision, Entity, Passage
+from sdrag.vocabulary import (
+    Action,
+    Confidential,
+    Decision,
+    Entity,
+    Passage,
+    is_unnamed,
+)
 
 __all__ = ["Earlier", "Masked", "Passes", "apply_masker", "mask_found"]
 
@@ -165,7 +172,7 @@ def mask_found(
     masked = [entities[number] for number in np.flatnonzero(plan.masked).tolist()]
     masker = Masker(
         _with_earlier(masked, kept, plan.corpus.entity_ids),
-        "label" if settings.replace == "rewrite" else settings.replace,
+        "type" if settings.replace == "rewrite" else settings.replace,
         key,
         given=before.pseudonyms if before else {},
         secret=before.secret if before else b"",
@@ -204,12 +211,14 @@ def _cleaning(
     """Return what masks text, metadata and ids, and says how many spans went."""
 
     def clean(document: Passage) -> tuple[Passage, int]:
-        replaced, parent = masker.replace(document.text), document.document_id
+        parent = document.document_id
+        name = parent or ("" if is_unnamed(document) else document.id)
+        replaced = masker.replace(document.text, name)
         masked = replace(
             document,
             id=masker.alias(document.id),
             text=replaced.text,
-            metadata=masker.clean(dict(document.metadata)),
+            metadata=masker.clean(dict(document.metadata), name),
             document_id=parent and masker.alias(parent),
         )
         return masked, len(replaced.spans)

@@ -10,6 +10,9 @@ they overlap, their union is replaced by what represents the longest. A form is 
 wherever it is, also in a document in which nobody found it: what is masked must not
 remain anywhere.
 
+With a key, a label has a number that its entity has in this document alone: a reader
+tells two people apart, and nobody joins two documents by it.
+
 A label must not spell a masked form, and putting it in must not make one: if "name" is
 to be masked, "[NAME]" will not do. So labels are chosen against the forms, and where a
 form holds a bracket or was found decoded the result is searched again.
@@ -29,13 +32,14 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from sdrag.errors import InternalError, UsageError
 from sdrag.linkage.names import other_spellings
 from sdrag.linkage.schema import ROLES
 from sdrag.linkage.second_look import FormSearch
+from sdrag.privacy.identities import number_of
 from sdrag.text.folding import fold_text
 from sdrag.text.readings import readings
 from sdrag.text.spans import splice
@@ -43,7 +47,7 @@ from sdrag.vocabulary import Confidential, Entity, Span
 
 __all__ = ["Masker", "Replaced", "Style", "check_style"]
 
-Style = Literal["label", "redact", "pseudonym"]
+Style = Literal["label", "type", "redact", "pseudonym"]
 
 _PLAIN = ("[REDACTED]", "[***]", "[\u2026]", "\u2588\u2588\u2588")
 _ROUNDS = 8
@@ -82,9 +86,11 @@ class Masker(Confidential):
 
     Args:
         entities: What is masked, ascending by id.
-        style: `label` puts the type in place, `redact` a placeholder that says
-            nothing, `pseudonym` a name that is the same wherever the entity is.
-        key: For pseudonyms, of 16 bytes or more; without it they can be guessed.
+        style: `label` puts the type in place, with a number if there is a key, `type`
+            without one, `redact` a placeholder that says nothing, `pseudonym` a name
+            that is the same wherever the entity is.
+        key: For pseudonyms and numbers, of 16 bytes or more: without it they could be
+            guessed.
         given: By folded form, the pseudonyms that were given before, first ones first.
         secret: What aliases of ids are made with; the key, or chance, by default.
         order: Ids whose aliases are their numbers where there is no key.
@@ -222,11 +228,19 @@ class Masker(Confidential):
         }
         return [m for m in matches if m[3] < plain or not inner.intersection(m[:2])]
 
-    def replace(self, text: str) -> Replaced:
-        """Replace all masked forms."""
+    def replace(self, text: str, document: str = "") -> Replaced:
+        """
+        Replace all masked forms.
+
+        Args:
+            text: Of one document, or a part of it.
+            document: Its id. With a key, labels have numbers in it.
+        """
         matches, disguised = self._matches(text)
         rows = [(span, *self._replacements[pattern]) for span, pattern in matches]
-        labels = {span: label for span, _, label in rows}
+        labels = {
+            span: self._numbered(label, id_, document) for span, id_, label in rows
+        }
         result = splice(text, labels, labels.__getitem__)
         if disguised or self._bracketed:
             for _ in range(_ROUNDS):
@@ -237,6 +251,16 @@ class Masker(Confidential):
             else:
                 raise InternalError("Masking did not settle; the text is withheld.")
         return Replaced(result, tuple(labels), tuple(id_ for _, id_, _ in rows))
+
+    def _numbered(self, label: str, entity: str, document: str) -> str:
+        """Return a label with the number of its entity in a document."""
+        if self.style != "label" or not (self.key and document) or label in _PLAIN:
+            return label
+        number = number_of(_digest(self.key, f"number {document}\0{entity}"))
+        numbered = f"{label[:-1]} {number}]"
+        if numbered not in self._safe_labels:
+            self._safe_labels[numbered] = self._safe((numbered, label))
+        return self._safe_labels[numbered]
 
     def alias(self, name: str) -> str:
         """
@@ -250,27 +274,30 @@ class Masker(Confidential):
             return f"document-n{self._numbers[name]:07d}"
         return f"document-{_digest(self.secret, name)}"
 
-    def clean(self, value: Any, depth: int = 0) -> Any:
+    def clean(self, value: Any, document: str = "", depth: int = 0) -> Any:
         """Replace masked forms in every string of a nested value of plain data."""
         if depth > _DEPTH:
             return None
+        below = partial(self.clean, document=document, depth=depth + 1)
         if isinstance(value, Mapping):
-            return {
-                self.clean(key, depth + 1): self.clean(inner, depth + 1)
-                for key, inner in value.items()
-            }
+            return {below(key): below(inner) for key, inner in value.items()}
         if isinstance(value, (list, tuple, set, frozenset)):
-            items = [self.clean(item, depth + 1) for item in value]
+            items = [below(item) for item in value]
             if isinstance(value, (set, frozenset)):
                 return set(items)
             return tuple(items) if isinstance(value, tuple) else items
         if value is None or isinstance(value, (bool, float, int)):
             return self._safe(()) if self.find(str(value)) else value
-        return self.replace(str(value)).text
+        return self.replace(str(value), document).text
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
         return {name: at for at, name in enumerate(self.order, 1)}
+
+    @cached_property
+    def _safe_labels(self) -> dict[str, str]:
+        """What is put in place of labels with numbers, as far as they were needed."""
+        return {}
 
     @cached_property
     def _bracketed(self) -> bool:

@@ -7,7 +7,9 @@ Everything has a default. A guard that could empty a host's results is optional 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -69,6 +71,21 @@ MARKS = (
 """Every mark that says a type."""
 
 
+@lru_cache(maxsize=64)
+def mark_pattern(marks: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what finds marks in a text, those of a type with or without a number."""
+    longest_first = sorted(filter(None, marks), key=len, reverse=True)
+    return re.compile(
+        "|".join(
+            re.escape(mark[:-1]) + r"(?: [1-9]\d{4})?\]"
+            if mark in MARKS
+            else re.escape(mark)
+            for mark in longest_first
+        )
+        or r"(?!)"
+    )
+
+
 class Section(BaseModel):
     """A part of the policy: frozen, and closed to unknown keys."""
 
@@ -118,10 +135,11 @@ class DisclosureSection(Section):
     """How many constraints a model is asked about at once."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
     """The most tokens of text in one prompt."""
-    placeholders: Literal["type", "plain"] = "type"
+    placeholders: Literal["type", "numbered", "plain"] = "type"
     """What replaces what is cut out. `type` says what it was, such as `[person]`,
-    `[date]` or `[amount]`, and `[withheld]` for what is cut by its meaning. `plain` is
-    the same mark for everything."""
+    `[date]` or `[amount]`, and `[withheld]` for what is cut by its meaning. `numbered`
+    says as well which one of its document, such as `[person 48213]`: the same words
+    have the same number. `plain` is the same mark for everything."""
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     """That mark. Given alone, it asks for `plain`."""
     sensitivity: Sensitivity = "balanced"
@@ -136,7 +154,7 @@ class DisclosureSection(Section):
     @property
     def mark(self) -> str:
         """What stands in place of words of which no type is known."""
-        return WITHHELD if self.placeholders == "type" else self.placeholder
+        return self.placeholder if self.placeholders == "plain" else WITHHELD
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -250,8 +268,9 @@ class LinkageSection(Section):
     """How the entities to mask are chosen: in each `document` alone, or further for
     each chain, `greedy` or by a `knapsack`."""
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
-    """What replaces a masked entity: a `label` with a number, `redact`, a `pseudonym`,
-    or `rewrite`, which asks a model for new sentences."""
+    """What replaces a masked entity: a `label`, which with a key has a number that the
+    entity has in this document alone, `redact`, a `pseudonym`, or `rewrite`, which asks
+    a model for new sentences."""
     weights: dict[str, Share] | None = None
     """The weight of each type; replaces Table 4.1 for another domain."""
     roles: dict[str, Role] | None = None

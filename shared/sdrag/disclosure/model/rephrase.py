@@ -217,7 +217,7 @@ def _cut_survivors(enforcement: Enforcement, index: int, text: str) -> str:
         survived = {*known.get(rules[name], ()), *matcher.find(folded)}
         if survived:
             taken.append((frozenset((name,)), tuple(sorted(survived))))
-    return cut(text, taken, names, enforcement.marks).apply(text).text or ""
+    return cut(text, taken, names, enforcement.marks_of(index)).apply(text).text or ""
 
 
 def _describe(
