@@ -15,30 +15,32 @@ from typing import Any, ClassVar
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from langchain_core.runnables import RunnableSerializable
 from pydantic import Field
 
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.models import Model
-from langchain_sdrag.principals import OnBehalf, on_behalf
-from langchain_sdrag.wrapping import Wrapper, enforce
-from sdrag.effects.modes import Mode, run_sync, sync, wait
-from sdrag.engine import Engine, Stage
+from langchain_sdrag.wrapping import Invoked, Work, Wrapper, enforce
+from sdrag.effects.modes import Mode
+from sdrag.engine import Stage
 from sdrag.errors import UsageError
-from sdrag.guardrails.answer_work import Draft, draft_of, report_of
+from sdrag.guardrails.answer_work import draft_of, report_of
 from sdrag.options import Options
 from sdrag.pipeline import check_answer
-from sdrag.policy import Policy, PolicySource
+from sdrag.policy import PolicySource
 from sdrag.principals import current_principal
 from sdrag.state import StateSource
 
 __all__ = ["AnswerGuard"]
 
+Inputs = Mapping[str, Any]
 Output = str | dict[str, Any]
 """The answer, or with `return_report` the answer and what was found out about it."""
 
 
-class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
+class AnswerGuard(
+    Invoked[Inputs, Output], Wrapper, RunnableSerializable[Inputs, Output]
+):
     """
     Check an answer against the passages it was made from.
 
@@ -78,62 +80,23 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
     ) -> None:
         super().__init__(policy, llm, None, state, options, return_report=return_report)
 
-    def invoke(
-        self,
-        input: Mapping[str, Any],
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> Output:
-        """Check; the run's own trace holds the number of passages, and the result."""
-        engine = self.in_force()
-        draft = _draft(input, engine.policy)
-
-        def work(_: object, run_manager: Any) -> Output:
-            return run_sync(self._check(sync, engine, draft, run_manager.get_child()))
-
-        with on_behalf(config, self.resolver):
-            return self._call_with_config(work, _counted(draft), config, **kwargs)
-
-    async def ainvoke(
-        self,
-        input: Mapping[str, Any],
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> Output:
-        """Check without blocking the event loop."""
-        engine = self.in_force()
-        draft = _draft(input, engine.policy)
-
-        async def work(_: object, run_manager: Any) -> Output:
-            return await self._check(wait, engine, draft, run_manager.get_child())
-
-        with on_behalf(config, self.resolver):
-            return await self._acall_with_config(
-                work, _counted(draft), config, **kwargs
+    def _prepare(self, given: Inputs) -> tuple[dict[str, int], Work]:
+        missing = {"question", "context", "answer"} - set(given)
+        if missing:
+            raise UsageError(f"The input lacks {sorted(missing)}.")
+        context, answer = given["context"], given["answer"]
+        if isinstance(context, (str, Document)) or not isinstance(context, Sequence):
+            raise UsageError(
+                "The context is a list of documents.",
+                hint="A string cannot be divided into sources.",
             )
+        text = str(answer.text) if isinstance(answer, BaseMessage) else answer
+        engine, passages = self.in_force(), passages_of(context)
+        draft = draft_of(given["question"], text, passages, engine.policy)
 
-    async def _check(
-        self, mode: Mode, engine: Engine, draft: Draft, run: BaseCallbackManager
-    ) -> Output:
-        steps = check_answer(draft, engine, current_principal())
-        guarded = await enforce(mode, engine, steps, run)
-        return report_of(guarded) if self.return_report else guarded.text
+        async def check(mode: Mode, run: BaseCallbackManager) -> Output:
+            steps = check_answer(draft, engine, current_principal())
+            guarded = await enforce(mode, engine, steps, run)
+            return report_of(guarded) if self.return_report else guarded.text
 
-
-def _draft(given: Mapping[str, Any], policy: Policy) -> Draft:
-    missing = {"question", "context", "answer"} - set(given)
-    if missing:
-        raise UsageError(f"The input lacks {sorted(missing)}.")
-    context = given["context"]
-    if isinstance(context, (str, Document)) or not isinstance(context, Sequence):
-        raise UsageError(
-            "The context is a list of documents.",
-            hint="A string cannot be divided into sources.",
-        )
-    answer = given["answer"]
-    text = str(answer.text) if isinstance(answer, BaseMessage) else answer
-    return draft_of(given["question"], text, passages_of(context), policy)
-
-
-def _counted(draft: Draft) -> dict[str, Any]:
-    return {"passages": len(draft.passages)}
+        return {"passages": len(passages)}, check

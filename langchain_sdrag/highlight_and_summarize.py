@@ -33,8 +33,8 @@ from pydantic import Field, PrivateAttr
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model, detach, messages
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import Wrapper, enforce
-from sdrag.effects.modes import Mode, iterate_sync, run_sync, sync, wait
+from langchain_sdrag.wrapping import Invoked, Work, Wrapper, enforce
+from sdrag.effects.modes import Mode, iterate_sync, sync, wait
 from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
@@ -52,6 +52,7 @@ __all__ = ["HighlightAndSummarize"]
 _QUESTION_KEYS = ("question", "input", "query")
 """How LangChain's chains name the question, the commonest first."""
 
+Inputs = Mapping[str, Any]
 Output = str | dict[str, Any]
 """
 The answer; or, with its sources, `{"answer": str, "sources": documents, "declined":
@@ -59,7 +60,9 @@ bool, "reason": str, "unanswered": [int]}`. A stream ends with the last three.
 """
 
 
-class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
+class HighlightAndSummarize(
+    Invoked[Inputs, Output], Wrapper, RunnableSerializable[Inputs, Output]
+):
     """
     Answer from verified highlights, with a model that is blind to the question.
 
@@ -108,76 +111,60 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         super().__init__(source, llm, embeddings, state, options, **fields)
         self._highlighter = highlighter_of(self.in_force(), highlighter)
 
-    def invoke(
-        self,
-        input: Mapping[str, Any],
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> Output:
-        """Answer; the run's own trace holds the number of passages, and the answer."""
-        engine = self.in_force()
-        asked = _asked(input, engine)
-
-        def work(_: object, run_manager: Any) -> Output:
-            return run_sync(self._answer(sync, engine, asked, run_manager.get_child()))
-
-        return self._call_with_config(work, _counted(asked), config, **kwargs)
-
-    async def ainvoke(
-        self,
-        input: Mapping[str, Any],
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> Output:
-        """Answer without blocking the event loop."""
-        engine = self.in_force()
-        asked = _asked(input, engine)
-
-        async def work(_: object, run_manager: Any) -> Output:
-            return await self._answer(wait, engine, asked, run_manager.get_child())
-
-        return await self._acall_with_config(work, _counted(asked), config, **kwargs)
-
     def stream(
-        self,
-        input: Mapping[str, Any],
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
+        self, input: Inputs, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Output]:
         """Stream the summarizer's answer; sources, if asked for, come before it."""
-        engine = self.in_force()
-        asked = _asked(input, engine)
+        engine, asked = self._read(input)
 
         def work(_: object, run_manager: Any) -> Iterator[Output]:
-            return iterate_sync(
-                self._stream(sync, engine, asked, run_manager.get_child())
-            )
+            run = run_manager.get_child()
+            return iterate_sync(self._stream(sync, engine, asked, run))
 
-        given = iter([_counted(asked)])
-        yield from self._transform_stream_with_config(given, work, config, **kwargs)
+        traced = iter([_count(asked)])
+        yield from self._transform_stream_with_config(traced, work, config, **kwargs)
 
     async def astream(
-        self,
-        input: Mapping[str, Any],
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
+        self, input: Inputs, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Output]:
         """Stream without blocking the event loop."""
-        engine = self.in_force()
-        asked = _asked(input, engine)
+        engine, asked = self._read(input)
 
-        async def work(_: object, run_manager: Any) -> AsyncIterator[Output]:
-            async for output in self._stream(
-                wait, engine, asked, run_manager.get_child()
-            ):
-                yield output
+        def work(_: object, run_manager: Any) -> AsyncIterator[Output]:
+            return self._stream(wait, engine, asked, run_manager.get_child())
 
-        async def given() -> AsyncIterator[dict[str, int]]:
-            yield _counted(asked)
+        async def traced() -> AsyncIterator[dict[str, int]]:
+            yield _count(asked)
 
-        outputs = self._atransform_stream_with_config(given(), work, config, **kwargs)
+        outputs = self._atransform_stream_with_config(traced(), work, config, **kwargs)
         async for output in outputs:
             yield output
+
+    def _read(self, given: Inputs) -> tuple[Engine, Asked]:
+        """
+        Read a question, under the first of its keys, and documents.
+
+        Raises:
+            UsageError: The input is something else.
+        """
+        questions = (given[key] for key in _QUESTION_KEYS if key in given)
+        question, context = next(questions, None), given.get("context")
+        if not isinstance(question, str) or isinstance(context, str):
+            raise UsageError(
+                "The input is a question and documents.",
+                hint="Pass the question as 'question', 'input' or 'query', and the"
+                " documents, unformatted, as 'context'.",
+            )
+        engine = self.in_force()
+        return engine, asked_of(question, passages_of(context or ()), engine)
+
+    def _prepare(self, given: Inputs) -> tuple[dict[str, int], Work]:
+        engine, asked = self._read(given)
+
+        async def respond(mode: Mode, run: BaseCallbackManager) -> Output:
+            return await self._answer(mode, engine, asked, run)
+
+        return _count(asked), respond
 
     async def _answer(
         self, mode: Mode, engine: Engine, asked: Asked, run: BaseCallbackManager
@@ -215,26 +202,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
                 yield {"sources": _sources(piece, asked)}
 
 
-def _asked(given: Mapping[str, Any], engine: Engine) -> Asked:
-    """
-    Read the input; the question stands under the first of the keys that there is.
-
-    Raises:
-        UsageError: It is not a question and documents.
-    """
-    questions = (given[key] for key in _QUESTION_KEYS if key in given)
-    question, context = next(questions, None), given.get("context")
-    if not isinstance(question, str) or isinstance(context, str):
-        raise UsageError(
-            "The input is a question and documents.",
-            hint="Pass the question as 'question', 'input' or 'query', and the"
-            " documents, unformatted, as 'context'.",
-        )
-    return asked_of(question, passages_of(context or ()), engine)
-
-
-def _counted(asked: Asked) -> dict[str, int]:
-    """Say to the tracer what was asked: nothing but how much."""
+def _count(asked: Asked) -> dict[str, int]:
     return {"passages": len(asked.passages)}
 
 

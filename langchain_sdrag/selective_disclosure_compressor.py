@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 from langchain_core.callbacks import BaseCallbackManager, Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from langchain_core.runnables import RunnableSerializable
 
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model
-from langchain_sdrag.principals import OnBehalf, on_behalf, principal_of
-from langchain_sdrag.wrapping import Wrapper, enforce
+from langchain_sdrag.principals import principal_of
+from langchain_sdrag.wrapping import Invoked, Work, Wrapper, enforce
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, Stage
@@ -36,7 +36,7 @@ Retrieved = Sequence[Document] | Mapping[str, Any]
 
 
 class SelectiveDisclosureCompressor(
-    OnBehalf,
+    Invoked[Retrieved, list[Document]],
     Wrapper,
     RunnableSerializable[Retrieved, list[Document]],
     BaseDocumentCompressor,
@@ -92,32 +92,21 @@ class SelectiveDisclosureCompressor(
         """Redact documents without blocking the event loop."""
         return await self._redact(wait, documents, query, callbacks)
 
-    def invoke(
-        self, input: Retrieved, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> list[Document]:
-        """Redact documents; the run's own trace holds their number only."""
-        documents, query = _parts(input)
-
-        def work(_: object, run_manager: Any) -> list[Document]:
-            return self.compress_documents(documents, query, run_manager.get_child())
-
-        with on_behalf(config, self.resolver):
-            return self._call_with_config(work, {"documents": len(documents)}, config)
-
-    async def ainvoke(
-        self, input: Retrieved, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> list[Document]:
-        """Redact documents without blocking the event loop."""
-        documents, query = _parts(input)
-
-        async def work(_: object, run_manager: Any) -> list[Document]:
-            child = run_manager.get_child()
-            return await self.acompress_documents(documents, query, child)
-
-        with on_behalf(config, self.resolver):
-            return await self._acall_with_config(
-                work, {"documents": len(documents)}, config
+    def _prepare(self, given: Retrieved) -> tuple[dict[str, int], Work]:
+        documents: Any = given
+        query = ""
+        if isinstance(given, Mapping):
+            documents, query = given.get("context", ()), str(given.get("question", ""))
+        if not isinstance(documents, Sequence) or isinstance(documents, str):
+            raise UsageError(
+                "Documents are redacted, not a string made of them.",
+                hint='Pass documents, or {"context": documents, "question": q}.',
             )
+
+        async def redact(mode: Mode, run: BaseCallbackManager) -> list[Document]:
+            return await self._redact(mode, documents, query, run)
+
+        return {"documents": len(documents)}, redact
 
     async def _redact(
         self,
@@ -141,16 +130,3 @@ def _steps(
 ) -> Steps[Disclosure]:
     """Read the documents as a step, so that an error of it leaves without them."""
     return (yield from disclose(passages_of(documents), request, engine))
-
-
-def _parts(value: Retrieved) -> tuple[Sequence[Document], str]:
-    if isinstance(value, Mapping):
-        documents, query = value.get("context"), value.get("question", "")
-    else:
-        documents, query = value, ""
-    if not isinstance(documents, Sequence) or isinstance(documents, str):
-        raise UsageError(
-            "Documents are redacted, not a string made of them.",
-            hint='Pass a list of documents, or {"context": documents, "question": q}.',
-        )
-    return documents, str(query)

@@ -7,10 +7,10 @@ refuses to be pickled, since its policy is confidential.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from langchain_core.callbacks import (
     BaseCallbackManager,
@@ -18,6 +18,7 @@ from langchain_core.callbacks import (
     dispatch_custom_event,
 )
 from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from langchain_sdrag.models import (
@@ -27,8 +28,9 @@ from langchain_sdrag.models import (
     embed,
     model_name,
 )
+from langchain_sdrag.principals import OnBehalf, on_behalf
 from langchain_sdrag.tracing import hide_from_tracers
-from sdrag.effects.modes import Mode
+from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, HostSearch, Stage
 from sdrag.errors import UsageError
@@ -38,9 +40,11 @@ from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.wrapper import ReloadableWrapper
 
-__all__ = ["LANGCHAIN", "Wrapper", "enforce", "make_engine"]
-
 T = TypeVar("T")
+Input = TypeVar("Input")
+Output = TypeVar("Output")
+Work = Callable[[Mode, BaseCallbackManager], Coroutine[Any, Any, Any]]
+"""What a call does, given the mode and the callbacks of its run."""
 LANGCHAIN = Framework(
     complete,
     embed,
@@ -81,19 +85,46 @@ class Wrapper(ReloadableWrapper, BaseModel):
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> Self:
-        """
-        Copy; what the wrapper was made of stays as it is.
-
-        Raises:
-            UsageError: Something is to be replaced that is no field.
-        """
+        """Copy; only fields are replaced, so a copy is under the same policy."""
         unknown = sorted({*(update or {})} - type(self).model_fields.keys())
         if unknown:
             raise UsageError(f"A copy has the same {unknown}.", hint="Build another.")
         return super().model_copy(update=update, deep=deep)
 
-    def __repr_args__(self) -> list[tuple[str | None, Any]]:
-        return [("policy_hash", self.policy_hash)]
+
+class Invoked(OnBehalf, Generic[Input, Output]):
+    """A wrapper whose run tells tracers how much it was given, and what it returns."""
+
+    def invoke(
+        self: Any, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Output:
+        """Run on behalf of the principal of the call."""
+        traced, work = self._prepare(input)
+
+        def call(_: object, run_manager: Any) -> Any:
+            return run_sync(work(sync, run_manager.get_child()))
+
+        with on_behalf(config, self.resolver):
+            output: Output = self._call_with_config(call, traced, config, **kwargs)
+        return output
+
+    async def ainvoke(
+        self: Any, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Output:
+        """Run without blocking the event loop."""
+        traced, work = self._prepare(input)
+
+        async def call(_: object, run_manager: Any) -> Any:
+            return await work(wait, run_manager.get_child())
+
+        with on_behalf(config, self.resolver):
+            invoked = self._acall_with_config(call, traced, config, **kwargs)
+            output: Output = await invoked
+        return output
+
+    def _prepare(self, given: Input) -> tuple[dict[str, int], Work]:
+        """Check the input; return what a tracer is told of it, and what is to do."""
+        raise NotImplementedError
 
 
 async def enforce(
