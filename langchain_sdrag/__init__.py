@@ -22,16 +22,14 @@ with require_extra("langchain", "langchain_sdrag"):
         RedactingTransformer,
     )
     from langchain_sdrag.searching import FilteredRetriever
-    from langchain_sdrag.selective_disclosure_compressor import (
+    from langchain_sdrag.selective_disclosure import (
         SelectiveDisclosureCompressor,
-    )
-    from langchain_sdrag.selective_disclosure_retriever import (
         SelectiveDisclosureRetriever,
     )
     from langchain_sdrag.source_separation import separated_prompt, separated_sources
 
 if TYPE_CHECKING:
-    from langchain_sdrag.selective_disclosure_middleware import (
+    from langchain_sdrag.agent_middleware import (
         SelectiveDisclosureMiddleware,
     )
 
@@ -56,6 +54,6 @@ def __getattr__(name: str) -> Any:
     """Import the middleware when it is asked for: it needs LangGraph."""
     if name != "SelectiveDisclosureMiddleware":
         raise AttributeError(f"module 'langchain_sdrag' has no attribute {name!r}")
-    from langchain_sdrag import selective_disclosure_middleware  # noqa: PLC0415
+    from langchain_sdrag import agent_middleware  # noqa: PLC0415
 
-    return selective_disclosure_middleware.SelectiveDisclosureMiddleware
+    return agent_middleware.SelectiveDisclosureMiddleware

@@ -41,7 +41,6 @@ with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
 
-__all__ = ["Release", "needs_release"]
 
 _MARK = "sdrag"
 

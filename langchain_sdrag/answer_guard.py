@@ -31,8 +31,6 @@ from sdrag.policy import PolicySource
 from sdrag.principals import current_principal
 from sdrag.state import StateSource
 
-__all__ = ["AnswerGuard"]
-
 Inputs = Mapping[str, Any]
 Output = str | dict[str, Any]
 """The answer, or with `return_report` the answer and what was found out about it."""

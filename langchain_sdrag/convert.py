@@ -22,8 +22,6 @@ from langchain_core.documents import Document
 from sdrag.errors import HostError
 from sdrag.vocabulary import UNNAMED, Passage, is_unnamed
 
-__all__ = ["SCORE_KEY", "documents_of", "passages_of"]
-
 SCORE_KEY = "relevance_score"
 _DOCUMENT_KEYS = ("document_id", "source", "doc_id")
 _KEY = secrets.token_bytes(32)

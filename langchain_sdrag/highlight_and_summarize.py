@@ -47,8 +47,6 @@ from sdrag.state import StateSource
 from sdrag.vocabulary import Highlight
 from sdrag.wrapper import asked_of, highlighter_of, sealed_stream, settings_of
 
-__all__ = ["HighlightAndSummarize"]
-
 _QUESTION_KEYS = ("question", "input", "query")
 """How LangChain's chains name the question, the commonest first."""
 

@@ -45,14 +45,6 @@ from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
 
-__all__ = [
-    "ConstraintBinder",
-    "HierarchySummarizer",
-    "InjectionScanner",
-    "LinkageMasker",
-    "RedactingTransformer",
-]
-
 R = TypeVar("R")
 
 

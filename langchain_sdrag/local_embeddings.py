@@ -6,8 +6,6 @@ from langchain_core.embeddings import Embeddings
 
 from sdrag.embeddings import embed_texts
 
-__all__ = ["LocalEmbeddings"]
-
 
 class LocalEmbeddings(Embeddings):
     """Embed with all-MiniLM-L6-v2 from the extra `local`; 384 numbers, unit length."""

@@ -51,8 +51,6 @@ from sdrag.guardrails.conditions import (
 )
 from sdrag.vocabulary import Passage
 
-__all__ = ["FilteredRetriever", "HostRetriever", "search_with"]
-
 _FORWARDED = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
 
 

@@ -21,8 +21,6 @@ from sdrag.guardrails.separation import (
 )
 from sdrag.policy import PolicySource
 
-__all__ = ["separated_prompt", "separated_sources"]
-
 
 def separated_sources(
     documents: Sequence[Document], *, policy: PolicySource | None = None

@@ -43,8 +43,6 @@ try:
 except ImportError:  # nothing is instrumented
     suppress_instrumentation = nullcontext  # type: ignore[assignment]
 
-__all__ = ["SILENT", "hide_from_tracers", "inherit_config", "without_graph"]
-
 
 class _Deaf:
     """A handler that is called for nothing."""

@@ -21,10 +21,8 @@ with require_extra("llamaindex", "llamaindex_sdrag"):
         RedactingTransformer,
     )
     from llamaindex_sdrag.searching import FilteredRetriever
-    from llamaindex_sdrag.selective_disclosure_postprocessor import (
+    from llamaindex_sdrag.selective_disclosure import (
         SelectiveDisclosurePostprocessor,
-    )
-    from llamaindex_sdrag.selective_disclosure_retriever import (
         SelectiveDisclosureRetriever,
     )
     from llamaindex_sdrag.source_separation import (

@@ -22,13 +22,17 @@ from llama_index.core.base.response.schema import (
 from llama_index.core.llms import LLM, MockLLM
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.source_separation import NumberedNode, numbered, unnumbered
-from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
-from sdrag.effects.modes import Mode, run_sync, sync, wait
-from sdrag.errors import UsageError
+from llamaindex_sdrag.wrapping import (
+    NodeSynthesizer,
+    enforce,
+    make_engine,
+    principal_of,
+)
+from sdrag.effects.modes import Mode
 from sdrag.guardrails.answer_work import DECLINED, draft_of, report_of
 from sdrag.guardrails.separation import cites_ids
 from sdrag.options import Options
@@ -36,14 +40,11 @@ from sdrag.pipeline import check_answer
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import EVIDENCE_KEY
-from sdrag.wrapper import ReloadableWrapper
-
-__all__ = ["AnswerGuard"]
 
 Nodes = Sequence[NodeWithScore]
 
 
-class AnswerGuard(ReloadableWrapper, BaseSynthesizer):
+class AnswerGuard(NodeSynthesizer):
     """
     Check a synthesizer's answers against the nodes they were made from.
 
@@ -89,55 +90,18 @@ class AnswerGuard(ReloadableWrapper, BaseSynthesizer):
         engine = make_engine(policy, llm, None, state, options, stage="answer")
         self._follow(engine, policy)
 
-    def synthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Nodes | None = None,
-        **response_kwargs: Any,
-    ) -> Response:
-        """Answer and check; without nodes there is nothing to answer from."""
-        return run_sync(
-            self._check(sync, query, nodes, additional_source_nodes, response_kwargs)
-        )
-
-    async def asynthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Nodes | None = None,
-        **response_kwargs: Any,
-    ) -> Response:
-        """Answer and check without blocking the event loop."""
-        return await self._check(
-            wait, query, nodes, additional_source_nodes, response_kwargs
-        )
-
-    def get_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
-        """Refuse: text chunks have no ids, and metadata baked into them."""
-        raise UsageError("The guard judges nodes.", hint="Call synthesize.")
-
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
-        """Refuse, as `get_response`."""
-        raise UsageError("The guard judges nodes.", hint="Call asynthesize.")
-
     def _get_prompts(self) -> PromptDictType:
         return self._synthesizer._get_prompts()  # noqa: SLF001 -- the mixin's own way
 
     def _update_prompts(self, prompts: PromptDictType) -> None:
         self._synthesizer._update_prompts(prompts)  # noqa: SLF001 -- as above
 
-    async def _check(
+    async def _respond(
         self,
         mode: Mode,
-        query: str | QueryBundle,
-        nodes: Nodes,
-        additional: Nodes | None,
-        response_kwargs: dict[str, Any],
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        others: dict[str, Any],
     ) -> Response:
         if not nodes:
             return Response(self._empty_response)
@@ -148,8 +112,7 @@ class AnswerGuard(ReloadableWrapper, BaseSynthesizer):
             inner.asynthesize,
             query,
             _cited(nodes, engine.policy),
-            additional,
-            **response_kwargs,
+            **others,
         )
         text, passages = await _whole(response), passages_of(nodes)
         draft = draft_of(bundle.query_str, text, passages, engine.policy)

@@ -21,8 +21,6 @@ from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
 _TEMPLATES = ("text_template", "metadata_template", "metadata_separator")
 
-__all__ = ["nodes_of", "passage_of", "passages_of"]
-
 
 def passages_of(nodes: Iterable[object]) -> tuple[Passage, ...]:
     """

@@ -51,8 +51,6 @@ from sdrag.wrapper import (
     tool_question,
 )
 
-__all__ = ["GuardedTool", "guard_tool"]
-
 _HINT = (
     "Use the context in a step of the workflow or in a tool that is not guarded, and"
     " pass the guarded tool what it needs as arguments."

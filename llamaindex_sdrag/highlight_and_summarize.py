@@ -37,15 +37,14 @@ from llama_index.core.instrumentation.events.synthesis import (
 )
 from llama_index.core.llms import LLM, MockLLM
 from llama_index.core.prompts.mixin import PromptDictType
-from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.models import messages
 from llamaindex_sdrag.tracing import hide_from_tracers, mute
-from llamaindex_sdrag.wrapping import enforce, make_engine
-from sdrag.effects.modes import Mode, iterate_sync, run_sync, sync, wait
+from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce, make_engine
+from sdrag.effects.modes import Mode, iterate_sync, sync, wait
 from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine
 from sdrag.errors import UsageError
@@ -57,19 +56,16 @@ from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight
 from sdrag.wrapper import (
-    ReloadableWrapper,
     asked_of,
     highlighter_of,
     sealed_stream,
     settings_of,
 )
 
-__all__ = ["HighlightAndSummarize"]
-
 _dispatcher = get_dispatcher(__name__)
 
 
-class HighlightAndSummarize(ReloadableWrapper, BaseSynthesizer):
+class HighlightAndSummarize(NodeSynthesizer):
     """
     Answer from verified highlights, with a model that is blind to the question.
 
@@ -121,40 +117,6 @@ class HighlightAndSummarize(ReloadableWrapper, BaseSynthesizer):
             empty_response=engine.policy.highlight.decline_text,
         )
 
-    def synthesize(
-        self,
-        query: QueryType,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        """Answer; nodes that were only to be shown with the answer are left out."""
-        del additional_source_nodes, response_kwargs
-        return run_sync(self._synthesize(sync, query, nodes))
-
-    async def asynthesize(
-        self,
-        query: QueryType,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        """Answer without blocking the event loop."""
-        del additional_source_nodes, response_kwargs
-        return await self._synthesize(wait, query, nodes)
-
-    def get_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
-        """Refuse: text chunks have no ids, so nothing could be cited."""
-        raise UsageError("Highlight & Summarize reads nodes.", hint="Call synthesize.")
-
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
-        """Refuse, as `get_response`."""
-        raise UsageError("Highlight & Summarize reads nodes.", hint="Call asynthesize.")
-
     def _get_prompts(self) -> PromptDictType:
         return {}
 
@@ -162,18 +124,24 @@ class HighlightAndSummarize(ReloadableWrapper, BaseSynthesizer):
         if prompts:
             raise UsageError("The prompts of Highlight & Summarize are not replaced.")
 
-    async def _synthesize(
-        self, mode: Mode, query: QueryType, nodes: Sequence[NodeWithScore]
+    async def _respond(
+        self,
+        mode: Mode,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        others: dict[str, Any],
     ) -> RESPONSE_TYPE:
+        """Answer; nodes that were only to be shown with the answer are left out."""
+        del others
         _dispatcher.event(SynthesizeStartEvent(query=query))
         question = query.query_str if isinstance(query, QueryBundle) else query
         engine = self.in_force()
         asked = asked_of(question, passages_of(nodes), engine)
-        response = await self._respond(mode, engine, asked)
+        response = await self._answer(mode, engine, asked)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
-    async def _respond(self, mode: Mode, engine: Engine, asked: Asked) -> RESPONSE_TYPE:
+    async def _answer(self, mode: Mode, engine: Engine, asked: Asked) -> RESPONSE_TYPE:
         settings = settings_of(engine, self._highlighter)
         sources = _Sources(asked, engine.policy.metadata.evidence)
         if not self._streaming:

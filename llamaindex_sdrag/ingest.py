@@ -60,14 +60,6 @@ from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
 
-__all__ = [
-    "ConstraintBinder",
-    "HierarchySummarizer",
-    "InjectionScanner",
-    "LinkageMasker",
-    "RedactingTransformer",
-]
-
 R = TypeVar("R")
 _TEMPLATES = {
     name: TextNode.model_fields[name].default

@@ -8,8 +8,6 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from sdrag.embeddings import embed_texts
 
-__all__ = ["LocalEmbeddings"]
-
 
 class LocalEmbeddings(BaseEmbedding):
     """Embed with all-MiniLM-L6-v2 from the extra `local`; 384 numbers, unit length."""

@@ -45,14 +45,6 @@ from sdrag.guardrails.conditions import (
 )
 from sdrag.vocabulary import Passage
 
-__all__ = [
-    "FilteredRetriever",
-    "HostRetriever",
-    "RetrieverFactory",
-    "filters_of",
-    "search_with",
-]
-
 RetrieverFactory = Callable[[MetadataFilters], BaseRetriever]
 """Takes filters to hold to, besides the host's own, and returns a retriever."""
 

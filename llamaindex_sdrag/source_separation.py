@@ -40,15 +40,6 @@ from sdrag.guardrails.separation import (
 )
 from sdrag.policy import PolicySource
 
-__all__ = [
-    "NumberedNode",
-    "SourceSeparator",
-    "numbered",
-    "separated_prompt",
-    "separated_sources",
-    "unnumbered",
-]
-
 Purpose = Literal["answer", "refine", "summary", "chat", "chat_refine"]
 """Which template of LlamaIndex it is: `text_qa_template`, `refine_template`,
 `summary_template`, `context_template` or `context_refine_template`."""

@@ -29,8 +29,6 @@ from llama_index_instrumentation import root_manager
 from sdrag.policy import Policy
 from sdrag.privacy.log_privacy import suppress_logs
 
-__all__ = ["hide_from_tracers", "install", "mute", "uninstall"]
-
 _is_hidden: ContextVar[bool] = ContextVar("sdrag_llamaindex_hidden", default=False)
 _DISPATCHED = ("event_handlers", "span_handlers")
 _IGNORED = ("event_starts_to_ignore", "event_ends_to_ignore")

@@ -1,30 +1,27 @@
-"""What LlamaIndex wrappers share: their framework, their events, the principal."""
+"""What LlamaIndex wrappers share: framework, events, principal, how they answer."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.instrumentation.events import BaseEvent
-from llama_index.core.schema import QueryBundle
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 
 from llamaindex_sdrag.models import complete, context_window, embed, model_name
 from llamaindex_sdrag.tracing import hide_from_tracers
-from sdrag.effects.modes import Mode
+from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, HostSearch
+from sdrag.errors import UsageError
 from sdrag.framework import Framework
 from sdrag.principals import check_principal, current_principal
 from sdrag.vocabulary import Principal
-
-__all__ = [
-    "LLAMAINDEX",
-    "DisclosureEvent",
-    "enforce",
-    "make_engine",
-    "principal_of",
-]
+from sdrag.wrapper import ReloadableWrapper
 
 _dispatcher = get_dispatcher(__name__)
 T = TypeVar("T")
@@ -33,21 +30,7 @@ make_engine = partial(Engine, framework=LLAMAINDEX)
 
 
 class DisclosureEvent(BaseEvent):
-    """
-    What one request decided.
-
-    Args:
-        stage: The hook that ran, such as `retrieve`.
-        policy_hash: Of the policy in force, under a key.
-        decisions: The fields of a `Decision` for each passage.
-        seconds: Wall time of the hook.
-        model_calls: How many prompts were sent; one that was sent again counts again.
-        tokens_in: What the model read, as its provider reports it, else estimated.
-        tokens_out: What it wrote, likewise.
-        round_trips: How often it was waited for: prompts sent together are one.
-        model_failures: How the model failed: a status or an error's type, and the name
-            of the host.
-    """
+    """What one request decided: an `AuditEvent` of the core, without content."""
 
     stage: str
     policy_hash: str
@@ -86,3 +69,51 @@ def principal_of(engine: Engine, bundle: QueryBundle | None) -> Principal | None
     """
     resolver = engine.options.principal_resolver
     return check_principal(resolver(bundle)) if resolver else current_principal()
+
+
+class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
+    """A synthesizer over nodes: text chunks have no ids, so none could be cited."""
+
+    def synthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> Any:
+        """Answer a question from nodes."""
+        others = {"additional_source_nodes": additional_source_nodes} | response_kwargs
+        return run_sync(self._respond(sync, query, nodes, others))
+
+    async def asynthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> Any:
+        """Answer without blocking the event loop."""
+        others = {"additional_source_nodes": additional_source_nodes} | response_kwargs
+        return await self._respond(wait, query, nodes, others)
+
+    def get_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        """Refuse: text chunks have no ids, and metadata baked into them."""
+        raise UsageError("This synthesizer reads nodes.", hint="Call `synthesize`.")
+
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        """Refuse, as `get_response`."""
+        raise UsageError("This synthesizer reads nodes.", hint="Call `asynthesize`.")
+
+    async def _respond(
+        self,
+        mode: Mode,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        others: dict[str, Any],
+    ) -> RESPONSE_TYPE:
+        """Answer; `others` are the other arguments of the call."""
+        raise NotImplementedError

@@ -1,11 +1,14 @@
 """
-The hook after retrieval: redact nodes that the host has already retrieved.
+Selective disclosure: the retriever of a query engine, wrapped, or a hook after it.
 
-The host has emitted its own retrieval events by then, with raw nodes in them: where
-tracers must see nothing, wrap the retriever instead. The order among postprocessors
-does not matter for safety: what leaves has neither the relationships nor the metadata
-by which `PrevNextNodePostprocessor` or `MetadataReplacementPostProcessor` bring raw
-text back. For those to be of use they stand before this one.
+Everything from the question to the redacted nodes happens inside the retriever: access,
+the host's own retriever, staleness, relevance, the injection scan, redaction. Events,
+spans and callbacks see the question and what is released; of the raw nodes they see
+nothing, which no postprocessor can promise: the host has emitted its own retrieval
+events by then. The order among postprocessors does not matter for safety: what leaves
+has neither the relationships nor the metadata by which `PrevNextNodePostprocessor` or
+`MetadataReplacementPostProcessor` bring raw text back. For those to be of use they
+stand before this one.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -21,17 +25,87 @@ from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATT
 from pydantic import PrivateAttr, computed_field
 
 from llamaindex_sdrag.convert import nodes_of, passages_of
+from llamaindex_sdrag.searching import FilteredRetriever, HostRetriever, search_with
 from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
+from sdrag.errors import UsageError
 from sdrag.options import Options
-from sdrag.pipeline import Disclosure, Request, disclose
+from sdrag.pipeline import Disclosure, Request, disclose, retrieve
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.wrapper import ReloadableWrapper
 
-__all__ = ["SelectiveDisclosurePostprocessor"]
+
+class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
+    """
+    Retrieve what the policy lets be disclosed.
+
+    Example:
+        ```python
+        retriever = SelectiveDisclosureRetriever(
+            base_retriever=index.as_retriever(), policy="policy.yaml", llm=llm
+        )
+        ```
+
+    Args:
+        base_retriever: The host's own, or a `FilteredRetriever`, which holds to access
+            filters.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
+        llm: Finds what the constraints mean; without one, the local engine does.
+        embeddings: Compares constraints with nodes; the packaged MiniLM by default.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+        options: A detector, judges, sinks of audit events and the like.
+        k: How many nodes are wanted; the application's own number by default.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        UsageError: An argument is not what it must be.
+        HostError: At a call: the wrapped retriever failed.
+    """
+
+    def __init__(
+        self,
+        base_retriever: HostRetriever,
+        policy: PolicySource,
+        llm: LLM | None = None,
+        *,
+        embeddings: BaseEmbedding | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
+        k: int | None = None,
+    ) -> None:
+        if k is not None and k < 1:
+            raise UsageError(f"`k` must be at least 1, got {k}.")
+        if not isinstance(base_retriever, (BaseRetriever, FilteredRetriever)):
+            raise UsageError(
+                "`base_retriever` must be a LlamaIndex retriever, got"
+                f" {type(base_retriever).__name__}.",
+                hint="Pass a retriever, such as `index.as_retriever()`.",
+            )
+        super().__init__()
+        self._base_retriever = base_retriever
+        self._k = k
+        engine = make_engine(policy, llm, embeddings, state, options, stage="retrieve")
+        self._follow(engine, policy)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return run_sync(self._disclose(sync, query_bundle))
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await self._disclose(wait, query_bundle)
+
+    async def _disclose(self, mode: Mode, bundle: QueryBundle) -> list[NodeWithScore]:
+        engine, seen = self.in_force(), list[NodeWithScore]()
+        request = Request(bundle.query_str, principal_of(engine, bundle), self._k)
+        search = search_with(self._base_retriever, bundle, seen)
+        try:
+            disclosure = await enforce(mode, engine, retrieve(request, engine), search)
+        except BaseException:
+            seen.clear()  # an error holds the frames it passed
+            raise
+        return nodes_of(disclosure.passages, engine.policy.metadata.evidence, seen)
 
 
 class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor):
