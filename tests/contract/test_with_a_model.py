@@ -21,12 +21,13 @@ from sdrag.vocabulary import Passage, Principal
 from ..support.doubles import verdicts
 from ..support.faces import (
     FACES,
+    WRAPPERS,
     Scenario,
     core_disclose,
-    langchain_invoke,
+    core_run,
     langchain_retriever,
-    llamaindex_retrieve,
     llamaindex_retriever,
+    through,
 )
 
 WARD = "Dr. Robert Hale treated the witness Anna Karlsson at dawn."
@@ -134,27 +135,20 @@ def released(face, reply):
     return text
 
 
-def every_face(function):
-    return pytest.mark.parametrize(
-        "face", FACES, ids=[face.__name__ for face in FACES]
-    )(function)
-
-
-@every_face
-@pytest.mark.parametrize("name", ONCE)
-def test_a_model_that_stumbles_once_is_as_exact_as_a_right_one(face, name):
+@through(core_disclose, *WRAPPERS)
+def test_a_model_that_stumbles_once_is_as_exact_as_a_right_one(face):
     """The doctor is no witness, and stays; the witness goes."""
-    assert released(face, ONCE[name]) == FREED
+    assert {name: released(face, reply) for name, reply in ONCE.items()} == (
+        dict.fromkeys(ONCE, FREED)
+    )
 
 
-@every_face
-@pytest.mark.parametrize("name", ALWAYS)
-def test_without_an_answer_all_that_was_marked_goes(face, name):
+def test_without_an_answer_all_that_was_marked_goes():
     """As closed as without a model, and no more."""
-    text = released(face, ALWAYS[name])
-
-    assert not re.search("Hale|Karlsson", text)
-    assert "treated the witness" in text
+    for reply in ALWAYS.values():
+        text = released(core_disclose, reply)
+        assert not re.search("Hale|Karlsson", text)
+        assert "treated the witness" in text
 
 
 URL = "https://clerk:hunter2@api.example.com:8443/v1/chat?key=sk-1"
@@ -244,14 +238,13 @@ def test_a_failure_of_the_model_can_be_told_from_nothing_found(name, count):
     ]
     plain = {"constraints": [ONLY]}
     reply, _ = FAILURES[name]
-    for face in (langchain_invoke, llamaindex_retrieve, core_disclose):
-        assert seen(passages, plain, reply, face) == []
-        told = seen(passages, {**plain, **NOTICE}, reply, face)
-        assert told == [(MODEL_FAILED, {"sdrag": {"notice": "model-failed"}})]
+    assert seen(passages, plain, reply, core_disclose) == []
+    told = seen(passages, {**plain, **NOTICE}, reply, core_disclose)
+    assert told == [(MODEL_FAILED, {"sdrag": {"notice": "model-failed"}})]
     assert is_notice(Passage("n", MODEL_FAILED))
 
 
-@every_face
+@through(*FACES)
 def test_every_face_gives_the_notice(face):
     """After what is released; the host's key of the evidence has the flag."""
     harmless = Passage("p2", "The harbour opens at six.", {}, 0.8)
@@ -308,86 +301,9 @@ def test_a_notice_does_not_say_that_something_was_found(name):
         for one in FOUND[name]
     ]
 
-    many = FACES if name == "nothing" else FACES[::6]
-    for face, failure in product(many, ("a status", "prose")):
+    for face, failure in product((core_run, core_disclose), ("a status", "prose")):
         told = seen(passages, policy, FAILURES[failure][0], face, principal=principal)
         assert told == [(MODEL_FAILED, {"sdrag": {"notice": "model-failed"}})]
-
-
-MAY = "The contract of ACME Corp ends in May."
-OPENS = "The witness saw that the harbour opens at six."
-UNDERSTOOD = [
-    "Do not mention ACME Corp",
-    'Do not mention "ACME Corp"',
-    "Do not mention Initech Ltd",
-    "Hide e-mail addresses",
-    "Hide dates",
-    "Hide everything about ACME Corp",
-    "Conceal what the witness saw",
-    "Nothing may be disclosed",
-]
-NEED_A_MODEL = ["Only the verdict may be disclosed", "Verbirg die Namen der Zeugen"]
-
-
-@pytest.mark.parametrize("failure", ["a status", "too late", "prose", "half"])
-@pytest.mark.parametrize("text", UNDERSTOOD)
-def test_a_failing_model_makes_nothing_worse_than_no_model(text, failure):
-    """The local engine decides, and the audit says why."""
-    passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
-    policy = {"constraints": [{"text": text, "always": True}]}
-
-    for face in (langchain_invoke, llamaindex_retrieve, core_disclose):
-        reply = FAILURES[failure][0]
-        failing, alone = (
-            [text for text, _ in seen([passage], policy, model, face)]
-            for model in (reply, None)
-        )
-        assert failing == alone
-
-
-@pytest.mark.parametrize("failure", ["a status", "too late", "prose", "half"])
-@pytest.mark.parametrize("text", NEED_A_MODEL)
-def test_a_failing_model_withholds_what_needs_it(text, failure):
-    passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
-    policy = {"constraints": [{"text": text, "always": True}]}
-
-    for face in (langchain_invoke, llamaindex_retrieve, core_disclose):
-        assert seen([passage], policy, FAILURES[failure][0], face) == []
-
-
-def test_a_failing_model_withholds_what_the_rules_cannot_read():
-    """A text in another language needs the model, as without one."""
-    text = "Die Zeugin ist bei der Polizei gewesen und hat dort mit den anderen "
-    text += "gesprochen, weil sie nicht wusste, wer das Auto hatte."
-    passage = Passage("p", text)
-    policy = {"constraints": [{"text": "Hide the names of witnesses", "always": True}]}
-
-    assert seen([passage], policy, FAILURES["prose"][0], core_disclose) == []
-
-
-def test_half_a_verdict_hides_what_it_quoted():
-    """What was quoted goes; what was invented puts the rest into the rules' hands."""
-    passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
-    policy = {"constraints": [{"text": "Hide what the crew ate", "always": True}]}
-    reply = verdicts(c1=["the harbour opens at six", "the crew ate fish"])
-
-    ((text, _),) = seen([passage], policy, reply, core_disclose)
-
-    assert text == f"{MAY} The witness saw that [withheld]."
-
-
-def test_the_audit_says_that_the_local_engine_decided():
-    events = []
-    rule = {"text": "Hide dates", "always": True}
-    passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
-    scenario = Scenario(
-        "s", [passage], {"constraints": [rule]}, reply=FAILURES["prose"][0]
-    )
-
-    langchain_retriever(scenario, audit=events.append).invoke("?")
-
-    (decision,) = events[0].decisions
-    assert (decision.action, decision.reason) == ("redacted", "no-verdict")
 
 
 OTHER_CAUSES = {
@@ -430,9 +346,8 @@ def test_no_other_cause_gives_a_notice(name):
     policy = {"constraints": [], **NOTICE, **more}
     passages = [] if metadata is None else [passage]
 
-    for face in (langchain_invoke, llamaindex_retrieve, core_disclose):
-        told = seen(passages, policy, reply, face, principal=principal)
-        assert "model" not in str(told)
+    told = seen(passages, policy, reply, core_run, principal=principal)
+    assert "model" not in str(told)
 
 
 @pytest.mark.parametrize("name", FAILURES)
