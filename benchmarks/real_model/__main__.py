@@ -26,12 +26,18 @@ from benchmarks.real_model import clients, uses
 from benchmarks.suites.json_files import load_articles, read_json
 from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
 from langchain_sdrag import models
+from sdrag import Options
 from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Limits
 from sdrag.privacy.audit import AuditEvent, count_failures
 
 HERE = Path(__file__).parent
-CLIENTS = {"LangChain": clients.LangChain, "LlamaIndex": clients.LlamaIndex}
-USERS = {"LangChain": uses.LangChain, "LlamaIndex": uses.LlamaIndex}
+CLIENTS = {"LangChain": clients.langchain, "LlamaIndex": clients.llamaindex}
+USES = {
+    "LangChain": (uses.langchain, clients.chat_openai),
+    "LlamaIndex": (uses.llamaindex, clients.openai_like),
+}
+LIMITS = Limits(seconds=600, concurrency=1)
 FIGURES = ("privacy", "over_redacted", "completeness", "unreadable_replies")
 ALLOWED = 0.02
 """How much more of harmless words a model may withhold than none."""
@@ -53,10 +59,9 @@ def served(python: Path, port: int) -> Iterator[str]:
 
 def try_features(url: str) -> Iterator[Row]:
     """Ask every feature of both clients."""
-    for feature, works in clients.FEATURES.items():
-        for framework, client in CLIENTS.items():
-            row = {"feature": feature, "framework": framework}
-            yield _timed(row, partial(works, client(url), url))
+    for framework, checks in CLIENTS.items():
+        for feature, works in checks(url).items():
+            yield _timed({"framework": framework, "feature": feature}, works)
 
 
 def _timed(row: Row, check: Callable[[], bool]) -> Row:
@@ -71,17 +76,14 @@ def _timed(row: Row, check: Callable[[], bool]) -> Row:
 
 def try_uses(url: str) -> Iterator[Row]:
     """Use sdrag in every way; a name that comes out is a failure."""
-    for framework, user in USERS.items():
+    for framework, (use_all, client) in USES.items():
         events: list[AuditEvent] = []
-        user_of_model = user(CLIENTS[framework](url).llm, events.append)
+        options = Options(limits=LIMITS, audit=events.append)
         with TemporaryDirectory() as folder:
-            bound = Path(folder) / "state.sqlite"
-            for name, method in uses.USES.items():
+            state = Path(folder) / "state.sqlite"
+            for name, use in use_all(client(url), state, options).items():
                 events.clear()
-                state = bound if "bound" in name or name == "bind" else None
-
-                use = partial(getattr(user_of_model, method), state)
-                row = {"use": name, "framework": framework}
+                row = {"framework": framework, "use": name}
                 row = _timed(row, partial(_is_sealed, use))
                 calls = sum(event.model_calls for event in events)
                 yield {**row, "calls": calls, "failures": count_failures(events)}
@@ -94,7 +96,7 @@ def _is_sealed(use: Callable[[], Any]) -> bool:
 
 def measure(url: str, count: int) -> Iterator[Row]:
     """Measure the redaction of notes and articles, without a model and with it."""
-    client = CLIENTS["LangChain"](url).llm
+    client = clients.chat_openai(url)
     port = models.complete(client)
     assert port is not None
 
@@ -109,7 +111,7 @@ def measure(url: str, count: int) -> Iterator[Row]:
                 complete=None if model == "none" else complete,
                 model_id=models.model_name(client),
                 window=models.context_window(client),
-                limits=uses.LIMITS,
+                limits=LIMITS,
             )
             figures = evaluate_rcqa(articles, settings)
             row = {figure: figures.get(figure, 0) for figure in FIGURES}

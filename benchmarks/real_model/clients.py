@@ -1,4 +1,4 @@
-"""What the clients of both frameworks do with a real server: one method a feature."""
+"""What the clients of both frameworks do with a real server: one check a feature."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from urllib.request import urlopen
 
 from langchain_openai import ChatOpenAI
 from llama_index.core.llms import ChatMessage
-from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
 from pydantic import BaseModel
 
 CONTEXT = 8192
 """Tokens: all that the model was trained for."""
 QUESTION = "The harbour opens at six. When does the harbour open?"
-GRAMMAR = {"grammar": 'root ::= "yes" | "no"'}
-TOO_LONG = "The harbour opens at six. " * (CONTEXT // 4)
+COUNT = "Count to ten thousand."
+SHORT = {"max_tokens": 60}
+ENDLESS = {"extra_body": {"ignore_eos": True}}
 
 
 class Opening(BaseModel):
@@ -30,100 +30,102 @@ class Opening(BaseModel):
 
 
 SCHEMA = {"name": "Opening", "schema": Opening.model_json_schema()}
-JSON_MODE = {"response_format": {"type": "json_object"}}
-REPEAT = 'Repeat this: {"hour": "six"}'
+FORMATS: dict[str, dict[str, Any]] = {
+    "mode": {"response_format": {"type": "json_object"}},
+    "schema": {"response_format": {"type": "json_schema", "json_schema": SCHEMA}},
+    "grammar": {"extra_body": {"grammar": 'root ::= "yes" | "no"'}},
+}
 
 
-def look_up(place: str) -> str:
-    """Look up when a place opens."""
-    return f"{place}: six"
+def chat_openai(url: str) -> ChatOpenAI:
+    """Return LangChain's client."""
+    return ChatOpenAI(
+        base_url=f"{url}/v1",
+        api_key="none",
+        model="smollm2",
+        max_retries=0,
+        temperature=0,
+        profile={"max_input_tokens": CONTEXT},
+    )
 
 
-class LangChain:
-    """`ChatOpenAI`."""
-
-    def __init__(self, url: str, **options: Any) -> None:
-        profile = {"max_input_tokens": CONTEXT}
-        self.llm = ChatOpenAI(
-            base_url=f"{url}/v1",
-            api_key="none",
-            model="smollm2",
-            max_retries=0,
-            temperature=0,
-            profile=profile,
-            **options,
-        )
-
-    def chat(self, text: str = QUESTION, **options: Any) -> str:
-        return str(self.llm.invoke(text, **{"max_tokens": 60, **options}).text)
-
-    def schema(self) -> Any:
-        return self.llm.with_structured_output(Opening).invoke(QUESTION, max_tokens=60)
-
-    def stream(self) -> list[str]:
-        return [str(piece.text) for piece in self.llm.stream(QUESTION, max_tokens=60)]
-
-    def call_tool(self) -> list[str]:
-        model = self.llm.bind_tools([look_up], tool_choice="any")
-        return [
-            call["name"] for call in model.invoke(QUESTION, max_tokens=60).tool_calls
-        ]
-
-    async def endless(self) -> None:
-        await self.llm.ainvoke(
-            "Count to ten thousand.", extra_body={"ignore_eos": True}
-        )
+def openai_like(url: str) -> OpenAILike:
+    """Return LlamaIndex's client."""
+    return OpenAILike(
+        api_base=f"{url}/v1",
+        api_key="none",
+        model="smollm2",
+        is_chat_model=True,
+        is_function_calling_model=True,
+        should_use_structured_outputs=True,
+        context_window=CONTEXT,
+        max_retries=0,
+        temperature=0,
+    )
 
 
-class LlamaIndex:
-    """`OpenAILike`."""
+def langchain(url: str) -> dict[str, Callable[[], bool]]:
+    """Return the checks of LangChain's client, by feature."""
+    llm = chat_openai(url)
+    opening = llm.with_structured_output(Opening)
 
-    def __init__(self, url: str, **options: Any) -> None:
-        self.llm = OpenAILike(
-            api_base=f"{url}/v1",
-            api_key="none",
-            model="smollm2",
-            is_chat_model=True,
-            is_function_calling_model=True,
-            should_use_structured_outputs=True,
-            context_window=CONTEXT,
-            max_retries=0,
-            temperature=0,
-            **options,
-        )
+    def chat(text: str, **options: Any) -> str:
+        return str(llm.invoke(text, **{**SHORT, **options}).text)
 
-    def chat(self, text: str = QUESTION, **options: Any) -> str:
-        messages = [ChatMessage(text)]
-        reply = self.llm.chat(messages, **{"max_tokens": 60, **options})
+    def stream() -> list[str]:
+        return [str(piece.text) for piece in llm.stream(QUESTION, **SHORT)]
+
+    checks = _checks(chat, stream, lambda: llm.ainvoke(COUNT, **ENDLESS), url)
+    schema = {"JSON schema": lambda: isinstance(opening.invoke(QUESTION), Opening)}
+    return {**checks, **schema}
+
+
+def llamaindex(url: str) -> dict[str, Callable[[], bool]]:
+    """Return the checks of LlamaIndex's client, by feature."""
+    llm = openai_like(url)
+
+    def chat(text: str, **options: Any) -> str:
+        reply = llm.chat([ChatMessage(text)], **{**SHORT, **options})
         return str(reply.message.content)
 
-    def schema(self) -> Any:
-        form = {"type": "json_schema", "json_schema": SCHEMA}
-        return Opening.model_validate_json(self.chat(response_format=form))
+    def stream() -> list[str]:
+        pieces = llm.stream_chat([ChatMessage(QUESTION)], **SHORT)
+        return [str(piece.delta) for piece in pieces]
 
-    def stream(self) -> list[str]:
-        replies = self.llm.stream_chat([ChatMessage(QUESTION)], max_tokens=60)
-        return [str(reply.delta) for reply in replies]
-
-    def call_tool(self) -> list[str]:
-        tools = [FunctionTool.from_defaults(look_up)]
-        reply = self.llm.chat_with_tools(
-            tools, QUESTION, tool_required=True, max_tokens=60
-        )
-        calls = self.llm.get_tool_calls_from_response(reply)
-        return [call.tool_name for call in calls]
-
-    async def endless(self) -> None:
-        message = ChatMessage("Count to ten thousand.")
-        await self.llm.achat([message], extra_body={"ignore_eos": True})
+    return _checks(
+        chat, stream, lambda: llm.achat([ChatMessage(COUNT)], **ENDLESS), url
+    )
 
 
-def _cancel(client: Any, url: str) -> bool:
-    """Leave a call that would never end; say whether the server stops working on it."""
+def _checks(
+    chat: Callable[..., str],
+    stream: Callable[[], list[str]],
+    endless: Callable[[], Any],
+    url: str,
+) -> dict[str, Callable[[], bool]]:
+    def mode() -> bool:
+        return "hour" in json.loads(chat('Repeat: {"hour": "six"}', **FORMATS["mode"]))
+
+    def schema() -> bool:
+        return bool(Opening.model_validate_json(chat(QUESTION, **FORMATS["schema"])))
+
+    return {
+        "chat": lambda: bool(chat(QUESTION).strip()),
+        "streaming": lambda: len(list(filter(None, stream()))) > 1,
+        "JSON mode": mode,
+        "JSON schema": schema,
+        "grammar": lambda: chat(QUESTION, **FORMATS["grammar"]) in {"yes", "no"},
+        "a cancelled call": lambda: _is_closed(endless, url),
+        "context overflow": lambda: _status(chat, "At six. " * CONTEXT) == 400,
+    }
+
+
+def _is_closed(endless: Callable[[], Any], url: str) -> bool:
+    """Leave a call that would not end; say whether the server stops working on it."""
 
     async def leave() -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(client.endless(), 2)
+            await asyncio.wait_for(endless(), 2)
         await asyncio.sleep(2)
 
     asyncio.run(leave())
@@ -131,25 +133,10 @@ def _cancel(client: Any, url: str) -> bool:
         return not json.load(reply)[0]["is_processing"]
 
 
-def _overflow(client: Any) -> bool:
-    """Send more than the model takes in; say whether the server's 400 comes through."""
+def _status(chat: Callable[..., str], text: str) -> int | None:
+    """Return the status that comes through the client."""
     try:
-        client.chat(TOO_LONG)
+        chat(text)
     except Exception as error:  # noqa: BLE001 -- each client's own
-        return getattr(error, "status_code", None) == 400
-    return False
-
-
-FEATURES: dict[str, Callable[[Any, str], bool]] = {
-    "chat": lambda client, _: bool(client.chat().strip()),
-    "JSON mode": lambda client, _: (
-        "hour" in json.loads(client.chat(REPEAT, **JSON_MODE))
-    ),
-    "JSON schema": lambda client, _: isinstance(client.schema(), Opening),
-    "grammar": lambda client, _: client.chat(extra_body=GRAMMAR) in {"yes", "no"},
-    "streaming": lambda client, _: len(list(filter(None, client.stream()))) > 1,
-    "tool calls": lambda client, _: client.call_tool() == ["look_up"],
-    "a cancelled call": _cancel,
-    "context overflow": lambda client, _: _overflow(client),
-}
-"""Each returns True if the client got what it asked for."""
+        return getattr(error, "status_code", None)
+    return 200

@@ -2,9 +2,8 @@
 Redacted contextual question answering (SD-RAG, section IV): how much leaks.
 
 Every article is a corpus of sentence chunks with its own constraints; every question is
-asked of it, and what the generator released is searched for witness words. With the
-`verbatim` generator that is everything the generator was given, so the privacy it
-shows holds for any model and any injection.
+asked of it, and all that a generator would be given is searched for witness words. So
+the privacy that is shown holds for any model and any injection.
 """
 
 from __future__ import annotations
@@ -24,11 +23,9 @@ from sdrag.effects.runner import Limits, PortRunner
 from sdrag.effects.tokens import Completion
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.measures import (
-    Facts,
     broken,
     completeness,
     lost_words,
-    sentence_facts,
     share_kept,
     witness_spans,
 )
@@ -47,9 +44,7 @@ __all__ = [
     "policy_of",
 ]
 
-Defense = Literal["none", "prompt", "redact", "rephrase", "withhold"]
-Generator = Callable[[str, str, Sequence[str]], str]
-"""Answers a question from a context, under constraints that the prompt may hold."""
+Defense = Literal["none", "redact", "rephrase", "withhold"]
 
 ATTACKS: Mapping[str, str] = {
     "none": "{question}",
@@ -81,13 +76,10 @@ class RcqaSettings:
     How the experiment is run.
 
     Args:
-        defense: `none`, `prompt` (constraints in the prompt, the paper's baseline), or
-            the method by which constraints are enforced.
+        defense: `none`, or the method by which constraints are enforced.
         attack: A key of `ATTACKS`.
         scope: An index per article, or one for all.
         top_k: How many chunks are retrieved.
-        generator: Answers; `verbatim` by default.
-        facts: Lists facts for completeness.
         sensitivity: Of the local engine.
         locate: When what is withheld is located: in whole articles at ingest, or in
             each chunk by itself when a question retrieves it.
@@ -102,8 +94,6 @@ class RcqaSettings:
     attack: str = "none"
     scope: Literal["article", "corpus"] = "article"
     top_k: int = 10
-    generator: Generator = lambda _question, context, _constraints: context
-    facts: Facts = sentence_facts
     sensitivity: str = "high"
     locate: Literal["ingest", "query"] = "ingest"
     complete: Callable[[Prompt], Completion | str] | None = None
@@ -122,8 +112,8 @@ class RcqaAnswer(Confidential):
         article: Its number.
         question: As in the article.
         retrieved: What was retrieved.
-        released: What the generator was given of it.
-        text: What it answered.
+        released: What a generator is given of it.
+        text: The same, as one text: the worst that it could answer.
     """
 
     article: int
@@ -161,7 +151,7 @@ def evaluate_rcqa(
     if overheard is not None:
         asked = {**costs.as_dict(), "unreadable_replies": overheard.unreadable}
     return {
-        **_figures(articles, answers, settings),
+        **_figures(articles, answers),
         "questions": len(answers),
         "model_calls": costs.calls,
         **asked,
@@ -256,23 +246,18 @@ class _Corpus:
         asked = ATTACKS[settings.attack].format(question=question["question_text"])
         retrieved = self._index.search(asked, settings.top_k)
         released = retrieved
-        if settings.defense not in {"none", "prompt"}:
+        if settings.defense != "none":
             disclosure: Disclosure = self._costs.run(
                 disclose(retrieved, Request(asked), self._engine), self._runner
             )
             released = disclosure.passages
-        context = "\n".join(passage.text for passage in released)
-        rules = [rule["text"] for rule in self.policy["constraints"]]
-        text = settings.generator(
-            asked, context, rules if settings.defense == "prompt" else ()
-        )
+        text = "\n".join(passage.text for passage in released)
         return RcqaAnswer(number, question, retrieved, released, text)
 
 
 def _figures(
     articles: Sequence[Mapping[str, Any]],
     answers: Sequence[RcqaAnswer],
-    settings: RcqaSettings,
 ) -> dict[str, float]:
     relevant, everything = [], []
     lost = total = 0
@@ -288,8 +273,7 @@ def _figures(
         missing, there = _lost(answer, article)
         lost, total = lost + missing, total + there
     complete = completeness(
-        [(answer.question["answer_text"], answer.text) for answer in answers],
-        settings.facts,
+        [(answer.question["answer_text"], answer.text) for answer in answers]
     )
     cumulative = [
         share_kept(articles[number]["constraint_to_witness_words"], leaked)

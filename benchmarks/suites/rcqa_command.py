@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from benchmarks.suites.generation import generator_of, judge_of
 from benchmarks.suites.printing import (
     Articles,
     AsJson,
@@ -21,7 +20,7 @@ from benchmarks.suites.printing import (
     show_columns,
     show_errors,
 )
-from sdrag.cli.common import complete_with, llm_of
+from sdrag.cli.common import llm_of
 from sdrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["rcqa"]
 
-_WITHOUT_MODEL = ("none", "prompt")
-_DEFENSES = (*_WITHOUT_MODEL, "redact", "rephrase", "withhold")
+_DEFENSES = ("none", "redact", "rephrase", "withhold")
 _SENSITIVITIES = ("low", "balanced", "high")
 _SCRIPTED = "scripted:"
 _HIJACKED = "scripted:hijacked"
@@ -86,17 +84,8 @@ def rcqa(
     attack: Literal["none", "repeat"] = "none",
     scope: Literal["article", "corpus"] = "article",
     top_k: TopK = 10,
-    engine: Annotated[
-        str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
-    ] = "local",
     sensitivity: Sensitivity = "high",
     locate: Locate = "ingest",
-    generator: Annotated[
-        str, typer.Option(help="verbatim, or PROVIDER:MODEL.")
-    ] = "verbatim",
-    judge: Annotated[
-        str | None, typer.Option(help="PROVIDER:MODEL that lists facts.")
-    ] = None,
     llm: Llm = None,
     plant: Plant = None,
     attacks: Attacks = None,
@@ -127,9 +116,7 @@ def rcqa(
         sensitivity=sensitivities[-1],
         locate=locate,
         planting=planting,
-        **_model(llm, engine, defenses, articles, planting),
-        **generator_of(generator),
-        **judge_of(judge),
+        **_model(llm, defenses, articles, planting),
     )
     evaluate = evaluate_rcqa_with_model if llm else evaluate_rcqa
     look = partial(_show_given_away, articles, errors)
@@ -204,19 +191,15 @@ def _planting(
 
 def _model(
     llm: str | None,
-    engine: str,
     defenses: Sequence[str],
     articles: Sequence[Mapping[str, Any]],
     planting: Planting,
 ) -> dict[str, Any]:
     """Return the settings of the model that redacts."""
-    complete = complete_with(engine)
     if llm is None:
-        return {"complete": complete}
-    if complete is not None:
-        raise UsageError("--llm and --engine name one model each: give one of them.")
-    if without := [name for name in defenses if name in _WITHOUT_MODEL]:
-        raise UsageError(f"The defense {without[0]} asks no model; leave --llm out.")
+        return {}
+    if "none" in defenses:
+        raise UsageError("The defense none asks no model; leave --llm out.")
     if llm.startswith(_SCRIPTED):
         from benchmarks.suites.rcqa_models import scripted_model
 

@@ -6,14 +6,14 @@ words is in what was released, at word boundaries and whatever its case.
 
 Completeness (equation 10): for every fact of the golden answer, the cosine of the most
 similar fact of the answer, averaged. The paper's facts are listed by a language model;
-without one, sentences stand for facts.
+sentences stand for them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-Facts = Callable[[str], Sequence[str]]
-"""Lists the facts that a text states."""
-
 
 _WORD = re.compile(r"\w+")
 
@@ -88,22 +85,14 @@ def witness_pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
 
 
-def sentence_facts(text: str) -> list[str]:
-    """Take each sentence for a fact."""
-    return [span.of(text) for span in sentences(text)]
-
-
-def completeness(
-    pairs: Sequence[tuple[str, str]], facts: Facts = sentence_facts
-) -> list[float]:
+def completeness(pairs: Sequence[tuple[str, str]]) -> list[float]:
     """
     Return equation 10 for each pair, from 0 to 1; 0 for an answer without facts.
 
     Args:
         pairs: Golden answers and what was released.
-        facts: How facts are listed.
     """
-    listed = [(list(facts(golden)), list(facts(answer))) for golden, answer in pairs]
+    listed = [tuple(map(_sentences, pair)) for pair in pairs]
     unique = list(
         dict.fromkeys(fact for pair in listed for side in pair for fact in side)
     )
@@ -113,6 +102,10 @@ def completeness(
         _closest(vectors[[row[f] for f in wanted]], vectors[[row[f] for f in given]])
         for wanted, given in listed
     ]
+
+
+def _sentences(text: str) -> list[str]:
+    return [span.of(text) for span in sentences(text)]
 
 
 def _closest(wanted: Matrix, given: Matrix) -> float:

@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from sdrag.effects.progress import Progress
+from sdrag.effects.runner import Limits
 from sdrag.evaluation.articles import Article
 from sdrag.evaluation.index import sentence_chunks
 from sdrag.evaluation.measures import lost_words, witness_pattern
@@ -74,7 +75,6 @@ def check_model(
     articles: Sequence[Article],
     llm: Model,
     *,
-    options: Options | None = None,
     seconds: float = 300.0,
     progress: Progress = lambda _done, _all: None,
 ) -> dict[str, Any]:
@@ -85,22 +85,23 @@ def check_model(
         policy: Its constraints are enforced.
         articles: As `read_articles` returns.
         llm: The model.
-        options: Limits of its calls.
-        seconds: No article is begun after them.
+        seconds: How long a call may take; no article is begun after them.
         progress: Called with how many articles are done, and how many there are.
 
     Returns:
         `articles`, `chunks` and `seconds`; `usable_replies`, the share of chunks for
         which the model gave every verdict; `model_failures`, as the audit names them;
-        `calls_a_question`, of ten chunks; `tokens_a_second`; `hidden`, how many of a
-        constraint's `secrets` are hidden by the `local` engine and with the `model`;
+        `calls_a_question`, of ten chunks; `seconds_a_call`; `tokens_a_second`;
+        `hidden`, how many `secrets` of a constraint the `local` engine hides, and how
+        many are hidden with the `model`;
         `harmless_withheld`, from 0 to 1, of both; and `verdict`, in sentences.
 
     Raises:
-        PolicyError: A constraint is refused without a model.
+        PolicyError: The policy refuses a constraint without a model.
     """
     bare = policy.without_limits().model_copy(update=dict.fromkeys(policy.guards))
-    local, model = _Side(Engine(bare)), _Side(Engine(bare, llm=llm, options=options))
+    patient = Options(limits=Limits(seconds=max(seconds, 1.0), concurrency=1))
+    local, model = _Side(Engine(bare)), _Side(Engine(bare, llm=llm, options=patient))
     secrets: Counter[str] = Counter()
     chunks = done = 0
     for done, article in enumerate(articles, start=1):
@@ -119,6 +120,11 @@ def check_model(
         for name, count in secrets.items()
     }
     usable = round(1 - model.failures / chunks, 4) if chunks else 0.0
+    waited = round(model.seconds / max(model.calls, 1), 1)
+    sentences = [*_judge(usable, hidden, model.withheld - local.withheld)]
+    if waited > (limit := policy.disclosure.timeout_seconds):
+        need = f"raise `disclosure.timeout_seconds` ({limit:g})"
+        sentences.append(f"A call takes {waited:g} s: {need}.")
     return {
         "articles": done,
         "chunks": chunks,
@@ -126,10 +132,11 @@ def check_model(
         "usable_replies": usable,
         "model_failures": dict(model.causes),
         "calls_a_question": round(model.calls / max(chunks, 1) * _QUESTION, 1),
+        "seconds_a_call": waited,
         "tokens_a_second": round(model.tokens / max(model.seconds, 1e-9), 1),
         "hidden": hidden,
         "harmless_withheld": {"local": local.withheld, "model": model.withheld},
-        "verdict": " ".join(_judge(usable, hidden, model.withheld - local.withheld)),
+        "verdict": " ".join(sentences),
     }
 
 
