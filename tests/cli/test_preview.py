@@ -42,10 +42,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def call(*arguments: object) -> tuple[str, dict]:
+def call(*arguments: object, status: int = 0) -> tuple[str, dict]:
     """Run a command with --json; return its output and the object."""
     result = runner.invoke(app, [*map(str, arguments), "--json"])
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == status, result.output
     return result.stdout, json.loads(result.stdout.splitlines()[-1])
 
 
@@ -53,9 +53,9 @@ def test_a_preview_counts_what_each_constraint_hides(folder: Path) -> None:
     """The figures are those of the documents, and no word of them is printed."""
     output, found = call("preview", folder / "policy.yaml", folder / "documents")
     assert (found["documents"], found["chunks"]) == (3, 3)
-    assert found["constraints"]["names"] == {"spans": 2, "chunks": 2}
-    assert found["constraints"]["c2"] == {"spans": 0, "chunks": 0}
-    assert "constraints: names: spans 2, chunks 2" in output
+    assert found["constraints"]["names"] == {"words": 4, "spans": 2, "chunks": 2}
+    assert found["constraints"]["c2"] == {"words": 0, "spans": 0, "chunks": 0}
+    assert "constraints: names: words 4, spans 2, chunks 2" in output
     assert "Meyers" not in output
 
 
@@ -207,13 +207,66 @@ def test_the_page_is_its_owners_alone(folder: Path, before) -> None:
 
 
 def test_a_constraint_that_needs_a_model_is_named(folder: Path) -> None:
-    """It is left out of the preview, and the preview says so."""
+    """It is left out; the output, the head of the page and the status say so."""
     (folder / "policy.yaml").write_text(
         "constraints:\n- Remove names\n- Verberge alles über Drachen\n"
     )
-    output, found = call("preview", folder / "policy.yaml", folder / "documents")
+    command = ("preview", folder / "policy.yaml", folder / "documents")
+    output, found = call(*command, "--html", folder / "p.html", status=1)
     assert list(found["refused"]) == ["c2"]
     assert "refused: c2: " in output
+    page = (folder / "p.html").read_text("utf-8")
+    assert page.index("Not enforced") < page.index("Constraints, by words hidden")
+
+
+def body_of(page: Path) -> str:
+    """Return what a page shows of documents, without the titles of marks."""
+    html = re.sub(r' title="[^"]*"', "", page.read_text("utf-8"))
+    return html.partition("<h2>Documents</h2>")[2]
+
+
+def test_a_page_shows_files_tables_fields_and_all_that_is_on_a_span(folder) -> None:
+    """The noisiest constraint comes first; no label of a field or column is hidden."""
+    (folder / "policy.yaml").write_text(
+        "- Remove names of people\n- Hide dates of birth\n- Remove Petra Olsen\n"
+    )
+    (folder / "t.csv").write_text('Name,Note\nPetra Olsen,"one\ntwo"\nAnn Lee,\n')
+    (folder / "f.txt").write_text("Name: Ann Lee\nDate of birth: 3 May 1971\n" * 80)
+    page = folder / "p.html"
+    command = ("preview", folder / "policy.yaml", folder / "t.csv", folder / "f.txt")
+    _, found = call(*command, "--html", page)
+
+    words = [counts["words"] for counts in found["constraints"].values()]
+    assert words == sorted(words, reverse=True)
+    body = body_of(page)
+    assert body.count("<h3>") == 2
+    assert "<h3>t.csv</h3>" in body
+    assert "<tr><th>Name</th><th>Note</th></tr>" in body
+    both = '<td><mark class="hidden c0 also d2" data-by="1,3">Petra Olsen</mark></td>'
+    assert both + "<td>one\ntwo</td>" in body
+    field = 'Name: <mark class="hidden c0" data-by="1">Ann Lee</mark>\nDate of birth: '
+    assert body.count(field) == 80
+
+
+def test_two_policies_are_compared_on_the_same_documents(folder) -> None:
+    """In figures, and in the page; a policy is no different from itself."""
+    (folder / "wider.yaml").write_text("- Remove names\n- Remove the van\n")
+    page, command = folder / "p.html", ("preview", folder / "policy.yaml")
+    command = (*command, folder / "documents", "--html", page, "--against")
+    _, same = call(*command, folder / "policy.yaml")
+    assert [*same["against"].values()] == [0, 0, 4]
+    output, found = call(*command, folder / "wider.yaml")
+
+    here, there, both = found["against"].values()
+    assert (here, both) == (0, 4)
+    assert there > 0
+    assert "Meyers" not in output
+    assert '<mark class="left c1" data-by="2">' in body_of(page)
+    _, turned = call(
+        *("preview", folder / "wider.yaml", folder / "documents"),
+        *("--against", folder / "policy.yaml"),
+    )
+    assert [*turned["against"].values()] == [there, here, both]
 
 
 def test_one_text_is_explained(folder: Path) -> None:
@@ -222,7 +275,7 @@ def test_one_text_is_explained(folder: Path) -> None:
     (span,) = found["spans"]
     assert TEXT[span["start"] : span["end"]] == "Jonathan Meyers"
     causes = [(cause["by"], cause["type"]) for cause in span["causes"]]
-    sure = [cause["confidence"] for cause in span["causes"]]
+    sure = [cause["confidence"] or 1 for cause in span["causes"]]
     assert span["constraint"] == "names"
     assert ("type", "PERSON") in causes
     assert (span["by"], sure) == (causes[0][0], sorted(sure, reverse=True))

@@ -52,14 +52,12 @@ async def test_the_pieces_are_the_text_and_the_spans_those_of_an_explanation(
 
 
 async def test_a_span_says_why(ask, opened):
-    """Its constraint in its author's words, who found it, and how sure."""
+    """Its constraint in its author's words, and who found it."""
     found = await ask("explain", policy=POLICY, document=opened)
 
     first = next(s for s in found["spans"] if s["text"] == "Jonathan Meyers")
     assert first["words"] == "Remove names of witnesses"
-    causes = [cause["why"] for cause in first["causes"]]
-    assert "a detector found a mention of the type PERSON" in causes
-    assert all(0 <= cause["confidence"] <= 1 for cause in first["causes"])
+    assert "a detector found a mention of the type PERSON" in first["causes"]
 
 
 async def test_each_audience_sees_what_binds_it(ask, opened):

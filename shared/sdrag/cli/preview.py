@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,7 +29,9 @@ from sdrag.policy import Policy
 from sdrag.vocabulary import Passage, Principal
 
 if TYPE_CHECKING:
-    from sdrag.explanation import Explanation
+    from sdrag.cli.common import Input
+    from sdrag.explanation import Explainer, Explanation
+    from sdrag.reports.preview import Preview
 
 _AT_ONCE = 20
 """So many documents are read between two steps of the bar."""
@@ -50,6 +53,10 @@ def preview(
     html: Annotated[
         Path | None, typer.Option(help="Write a page that shows the spans in colour.")
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Another policy: show what changes between them."),
+    ] = None,
     role: Annotated[
         list[str] | None,
         typer.Option("--as", help="A role of whoever asks; may be repeated."),
@@ -62,67 +69,105 @@ def preview(
     Show what a policy withholds from documents, by which constraint, and why.
 
     Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. What is not read of a
-    file is counted. A file that cannot be read is listed, and so is how a model failed;
-    the command then ends with 1. The page holds the documents unredacted, and only its
-    owner can open it. Of one text, from --text or stdin, the spans are printed.
+    file is counted. A file that cannot be read is listed, and so are a constraint that
+    is not enforced and how a model failed; the command then ends with 1. The page holds
+    the documents unredacted, and only its owner can open it. Of one text, from --text
+    or stdin, the spans are printed.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """
     from sdrag.explanation import Explainer
 
-    rules = Policy.read(policy)
     asker = Principal("preview", roles=frozenset(role)) if role else None
+    rules = Policy.read(policy)
     explainer = Explainer(rules, complete=llm_of(llm))
-    if text is not None or not paths:
-        if paths or html is not None:
-            raise UsageError("--text and stdin take no files and no --html.")
-        if explainer.refused:
-            raise ConstraintNotUnderstoodError(explainer.refused)
-        given_text = _stdin() if text is None else text
-        (explanation,) = explainer.explain([Passage("text", given_text)], asker)
-        _show_text(explanation)
-        failures = {"model_failures": dict(explainer.model_failures)}
-        show(failures, as_json=False)
-        if as_json:
-            spans = explanation.as_dict()["spans"]
-            typer.echo(json.dumps({"spans": spans, **failures}))
-        raise typer.Exit(1 if explainer.model_failures else 0)
-    if html is not None:
-        check_writable(html)
-    from sdrag.documents import chunks_of
-    from sdrag.reports.preview import Preview, render_preview
+    if text is None and paths:
+        if html is not None:
+            check_writable(html)
+        explainers = {str(policy): explainer}
+        if against is not None:
+            other = Explainer(Policy.read(against), complete=llm_of(llm))
+            explainers[f"{against} (other)" if against == policy else str(against)] = (
+                other
+            )
+        given = read_input(paths, rows=rows)
+        started = perf_counter()
+        previewed = _read(given, rules, explainers, asker)
+        if html is not None:
+            from sdrag.reports.preview import render_preview
 
-    started = perf_counter()
-    given = read_input(paths, rows=rows)
-    documents, explanations = given.documents, []
+            write_private(html, render_preview(previewed))
+        failures = dict(explainer.model_failures)
+        result = {
+            **_figures(previewed),
+            **given.as_dict(),
+            "model_failures": failures,
+            "seconds": round(perf_counter() - started, 3),
+        }
+        show(result, as_json=as_json)
+        raise typer.Exit(1 if given.skipped or failures or previewed.refused else 0)
+    if paths or html is not None or against is not None:
+        raise UsageError("--text and stdin take no files, no --html and no --against.")
+    if explainer.refused:
+        raise ConstraintNotUnderstoodError(explainer.refused)
+    passage = Passage("text", _stdin() if text is None else text)
+    (explanation,) = explainer.explain([passage], asker)
+    _show_text(explanation)
+    result = {"model_failures": dict(explainer.model_failures)}
+    show(result, as_json=False)
+    if as_json:
+        spans = explanation.as_dict()["spans"]
+        typer.echo(json.dumps({"spans": spans, **result}))
+    raise typer.Exit(1 if explainer.model_failures else 0)
+
+
+def _read(
+    given: Input,
+    rules: Policy,
+    explainers: Mapping[str, Explainer],
+    asker: Principal | None,
+) -> Preview:
+    """Explain documents under a policy, and under another one if there is one."""
+    from sdrag.documents import chunks_of
+    from sdrag.reports.preview import Preview
+
+    documents = given.documents
+    explained: dict[str, list[Explanation]] = {name: [] for name in explainers}
     with progress_bars() as update:
         for number, some in enumerate(batched(documents, _AT_ONCE)):
             chunks = [chunk for document in some for chunk in chunks_of(document)]
-            explanations += explainer.explain(chunks, asker)
+            for name, explainer in explainers.items():
+                explained[name] += explainer.explain(chunks, asker)
             update("Reading", number * _AT_ONCE + len(some), len(documents))
+    first, *others = explained.values()
     remarks = [(file.path, text) for file in given.files for text in file.remarks]
-    previewed = Preview(
+    refused = {
+        f"{name}: {constraint}" if others else constraint: why
+        for name, explainer in explainers.items()
+        for constraint, why in explainer.refused.items()
+    }
+    return Preview(
         {rule.id: rule.text for rule in rules.rules},
-        explainer.refused,
-        explanations,
+        refused,
+        first,
         [*remarks, *((file.path, file.reason) for file in given.skipped)],
         len(documents),
+        (next(iter(explainers)), [*explainers][-1]),
+        others[0] if others else [],
     )
-    if html is not None:
-        write_private(html, render_preview(previewed))
-    result = {
+
+
+def _figures(previewed: Preview) -> dict[str, Any]:
+    """Return what a preview counts; no word of the documents."""
+    return {
         "documents": previewed.documents,
-        "chunks": len(explanations),
+        "chunks": len(previewed.explanations),
         "withheld_chunks": previewed.withheld,
         "hidden_share": round(previewed.hidden_share, 4),
         "constraints": previewed.by_constraint(),
+        **({"against": previewed.compared()} if previewed.others else {}),
         "refused": dict(previewed.refused),
-        **given.as_dict(),
-        "model_failures": dict(explainer.model_failures),
-        "seconds": round(perf_counter() - started, 3),
     }
-    show(result, as_json=as_json)
-    raise typer.Exit(1 if given.skipped or explainer.model_failures else 0)
 
 
 def _stdin() -> str:

@@ -7,7 +7,7 @@ why it cannot be read. `read_bytes` opens no file.
 
 from __future__ import annotations
 
-from sdrag.documents.formats import TEXT_KEYS, UnreadableError
+from sdrag.documents.formats import TEXT_KEYS, UnreadableError, table_of
 from sdrag.documents.reading import (
     READERS,
     ReadFile,
@@ -30,4 +30,5 @@ __all__ = [
     "list_files",
     "read_bytes",
     "read_files",
+    "table_of",
 ]

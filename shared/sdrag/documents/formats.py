@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import Any
 
 from sdrag.errors import require_extra
-from sdrag.vocabulary import Confidential
+from sdrag.vocabulary import Confidential, Span
 
 MAX_UNPACKED = 200_000_000
 """The most bytes that a compressed file may unpack to."""
@@ -154,3 +154,32 @@ def read_csv(data: bytes, remarks: Remarks) -> Iterator[Record]:
 
 def _rows(text: str, mark: str) -> Iterator[list[str]]:
     return filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+
+
+def table_of(text: str) -> tuple[list[str], list[dict[str, Span]]]:
+    """
+    Return the columns of a table as `read_csv` wrote it, and the cells of each row.
+
+    Args:
+        text: Rows apart by an empty line; what has no column is in the column "".
+    """
+    columns: dict[str, None] = {}
+    rows, start = [], 0
+    for block in text.split("\n\n"):
+        cells: dict[str, Span] = {}
+        name, begin = "", start
+        for line in block.split("\n"):
+            head, named, _ = line.partition(": ")
+            end = begin + len(line)
+            first = begin + len(head) + 2 if named else begin
+            if named or name not in cells:
+                name = head if named else ""
+                if first < end:
+                    cells[name] = Span(first, end)
+            else:
+                cells[name] = Span(cells[name].start, end)
+            begin = end + 1
+        columns.update(dict.fromkeys(cells))
+        rows.append(cells)
+        start += len(block) + 2
+    return list(columns), rows

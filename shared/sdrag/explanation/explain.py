@@ -28,7 +28,12 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Reply, Steps
 from sdrag.effects.tokens import Completion
 from sdrag.errors import ConstraintNotUnderstoodError
-from sdrag.explanation.explanations import Cause, ExplainedSpan, Explanation
+from sdrag.explanation.explanations import (
+    Cause,
+    ExplainedSpan,
+    Explanation,
+    share_right,
+)
 from sdrag.framework import Model
 from sdrag.options import Options
 from sdrag.pipeline import Engine
@@ -227,14 +232,16 @@ def _why_whole(enforcement: Enforcement, index: int, name: str) -> str:
 
 
 def _causes(span: Span, findings: Iterable[Finding]) -> tuple[Cause, ...]:
-    """Return who found something in a span, the surest first."""
+    """Return who found something in a span: rules, then networks, the surest first."""
     best: dict[tuple[str, str], float] = {}
     for finding in findings:
         if finding.span.overlaps(span):
             key = (finding.reason, finding.type)
             best[key] = max(best.get(key, 0.0), finding.confidence)
-    causes = [Cause(by, type_, sure) for (by, type_), sure in best.items()]
-    return tuple(sorted(causes, key=lambda cause: -cause.confidence)) or (_REGISTER,)
+    ranked = sorted(best.items(), key=lambda item: -item[1])
+    causes = [Cause(by, type_, share_right(by, score)) for (by, type_), score in ranked]
+    causes.sort(key=lambda cause: cause.confidence is not None)
+    return tuple(causes) or (_REGISTER,)
 
 
 def _left(

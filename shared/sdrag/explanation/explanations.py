@@ -8,7 +8,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
-from sdrag.explanation.marked import Mark, marked, style
+from sdrag.explanation.marked import Mark, legend, marked, style
 from sdrag.vocabulary import Confidential, Span
 
 FOUND_BY: Mapping[str, str] = MappingProxyType(
@@ -17,8 +17,8 @@ FOUND_BY: Mapping[str, str] = MappingProxyType(
         "checked": "its form alone shows the type {type}",
         "named": "the constraint names it",
         "cue": "its sentence speaks of what the constraint asks for",
-        "scored": "the networks gave it {confidence:.2f} of 1",
-        "again": "a name or a rare word that the networks found in the document",
+        "scored": "the networks took it for what the constraint means{share}",
+        "again": "a name or a rare word that the networks found in the document{share}",
         "encoded": "decoded, it is what was asked for",
         "model": "the model quoted it",
         "register": "the same was found elsewhere in the document",
@@ -31,8 +31,20 @@ FOUND_BY: Mapping[str, str] = MappingProxyType(
 )
 """What each code of a cause means; the fields are those of `Cause`."""
 
+_SHARE_RIGHT = ((0.9, 0.53), (0.8, 0.46), (0.7, 0.22), (0.5, 0.16), (0.0, 0.11))
+"""From a score of the networks on, the share of findings that were right on the
+development articles: `python -m benchmarks.reliability --fit`."""
+_NETWORKS = frozenset({"scored", "again"})
 
-@dataclass(frozen=True, slots=True, order=True)
+
+def share_right(by: str, score: float) -> float | None:
+    """Return the share of findings of a score that are right; `None` for a rule's."""
+    if by not in _NETWORKS:
+        return None
+    return next(share for least, share in _SHARE_RIGHT if score >= least)
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """
     Who found a span.
@@ -40,24 +52,29 @@ class Cause:
     Args:
         by: A key of `FOUND_BY`.
         type: Of the mention, such as `PERSON`; empty where no type was asked for.
-        confidence: From 0 to 1, as its finder puts it.
+        confidence: The share of such findings that were right on articles, from 0 to 1.
+            `None` unless the trained networks found it: a rule has no such number.
     """
 
     by: str
     type: str = ""
-    confidence: float = 1.0
+    confidence: float | None = None
 
     def __str__(self) -> str:
         words = FOUND_BY.get(self.by, "found by {by}")
-        kind = self.type or "that was asked for"
-        return words.format(by=self.by, type=kind, confidence=self.confidence)
+        kind, share = self.type or "that was asked for", ""
+        if self.confidence is not None:
+            share = (
+                f"; about {max(1, round(10 * self.confidence))} in 10 such are right"
+            )
+        return words.format(by=self.by, type=kind, share=share)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             "by": self.by,
             "type": self.type,
-            "confidence": round(self.confidence, 4),
+            "confidence": self.confidence,
         }
 
 
@@ -69,7 +86,7 @@ class ExplainedSpan:
     Args:
         span: In the text that was explained.
         constraint_id: The constraint.
-        causes: Who found it, the surest first.
+        causes: Who found it: rules first, then networks, the surest first.
     """
 
     span: Span
@@ -158,7 +175,7 @@ class Explanation(Confidential):
         """Show the text in colour, in a notebook alone: this is the raw text."""
         groups = {name: number for number, name in enumerate(self.constraints)}
         rows = "".join(
-            f'<li><mark class="hidden c{groups[name] % 8}">{escape(name)}</mark> '
+            f"<li>{legend(groups[name], name)} "
             f"{escape(self.constraints[name])} ({len(spans)})</li>"
             for name, spans in self.by_constraint().items()
         )

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from sdrag.vocabulary import Span
 
-COLOURS = 8
-"""The style sheet tells so many groups apart; the ninth is coloured like the first."""
+COLOURS = 20
+"""The style sheet tells so many groups apart; each mark also bears its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,20 @@ def stretches(length: int, marks: Sequence[Mark]) -> Iterator[tuple[Span, list[M
         yield Span(start, end), open_marks
 
 
+def legend(group: int, name: str) -> str:
+    """Return the name of a group in its colour, with its number."""
+    shown = f'class="hidden c{group % COLOURS}" data-by="{group + 1}"'
+    return f"<mark {shown}>{escape(name)}</mark>"
+
+
 def _mark(piece: str, marks: Sequence[Mark]) -> str:
-    """Mark a stretch in the colour of the longest that hides it, else that is on it."""
+    """Mark a stretch with the numbers of all that is on it, in two of their colours."""
     hidden = [mark for mark in marks if mark.hidden]
     shown = sorted(hidden or marks, key=lambda mark: -len(mark.span))
     title = escape("\n".join(dict.fromkeys(mark.title for mark in shown)))
-    kind, colour = "hidden" if hidden else "left", shown[0].group % COLOURS
-    return f'<mark class="{kind} c{colour}" title="{title}">{piece}</mark>'
+    groups = list(dict.fromkeys(mark.group for mark in shown))
+    kind = f"{'hidden' if hidden else 'left'} c{groups[0] % COLOURS}"
+    if hidden and len(groups) > 1:
+        kind += f" also d{groups[1] % COLOURS}"
+    numbers = ",".join(str(group + 1) for group in sorted(groups))
+    return f'<mark class="{kind}" data-by="{numbers}" title="{title}">{piece}</mark>'

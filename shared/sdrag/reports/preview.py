@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
+from itertools import groupby, pairwise
 
+from sdrag.documents import table_of
 from sdrag.explanation import Explanation
-from sdrag.explanation.marked import COLOURS, marked, style
+from sdrag.explanation.marked import Mark, legend, marked, style
 from sdrag.reports.page import Markup, card, page, table
-from sdrag.text.spans import merge
-from sdrag.vocabulary import Confidential
+from sdrag.text.spans import merge, shifted
+from sdrag.vocabulary import Confidential, Span
 
 _MOST_CHUNKS = 2_000
+_WORD = re.compile(r"\w+")
 _WARNING = (
     '<p class="soft">This page shows the documents themselves. Keep it where the '
     "documents may be kept.</p>"
@@ -31,6 +36,8 @@ class Preview(Confidential):
         refused: Why constraints are not enforced without a model, by their ids.
         unread: Files that were not read, or not all of, and what is left out.
         documents: How many were.
+        names: Of this policy, and of another one that it is compared with.
+        others: The explanations of the same chunks under the other one.
     """
 
     constraints: Mapping[str, str]
@@ -38,18 +45,20 @@ class Preview(Confidential):
     explanations: list[Explanation] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
     documents: int = 0
+    names: tuple[str, str] = ("this policy", "the other policy")
+    others: list[Explanation] = field(default_factory=list)
 
     def by_constraint(self) -> dict[str, dict[str, int]]:
-        """Return how many spans each constraint hides, and in how many chunks."""
-        spans: Counter[str] = Counter()
-        chunks: Counter[str] = Counter()
+        """Return what each constraint hides, the most words first."""
+        counts = {name: Counter[str]() for name in self.constraints}
         for explanation in self.explanations:
             for name, hidden in explanation.by_constraint().items():
-                spans[name] += len(hidden)
-                chunks[name] += 1
+                spans = (explained.span for explained in hidden)
+                words = count_words(explanation.text, spans)
+                counts[name].update(words=words, spans=len(hidden), chunks=1)
         return {
-            name: {"spans": spans[name], "chunks": chunks[name]}
-            for name in self.constraints
+            name: {figure: count[figure] for figure in ("words", "spans", "chunks")}
+            for name, count in sorted(counts.items(), key=lambda c: -c[1]["words"])
         }
 
     @property
@@ -60,13 +69,50 @@ class Preview(Confidential):
     @property
     def hidden_share(self) -> float:
         """The share of characters that is hidden, from 0 to 1."""
-        hidden = whole = 0
-        for item in self.explanations:
-            length = len(item.text)
-            spans = merge(explained.span for explained in item.spans)
-            hidden += length if item.released is None else sum(map(len, spans))
-            whole += length
+        hidden = sum(sum(map(len, hidden_spans(item))) for item in self.explanations)
+        whole = sum(len(item.text) for item in self.explanations)
         return hidden / whole if whole else 0.0
+
+    def compared(self) -> dict[str, int]:
+        """Return how many words each policy alone hides, and both."""
+        pairs = zip(self.explanations, self.others, strict=True)
+        counts: Counter[int] = Counter()
+        for first, second in pairs:
+            for mark in compare(first, second):
+                counts[mark.group] += count_words(first.text, [mark.span])
+        here, there = self.names
+        return {
+            f"words only {here} hides": counts[0],
+            f"words only {there} hides": counts[1],
+            "words both hide": counts[2],
+        }
+
+
+def hidden_spans(explanation: Explanation) -> tuple[Span, ...]:
+    """Return what is hidden of a text, apart and in order; all of it if withheld."""
+    if explanation.released is None and explanation.text:
+        return (Span(0, len(explanation.text)),)
+    return merge(explained.span for explained in explanation.spans)
+
+
+def count_words(text: str, spans: Iterator[Span] | Sequence[Span]) -> int:
+    """Count the words in spans of a text."""
+    return sum(len(_WORD.findall(span.of(text))) for span in merge(spans))
+
+
+def compare(first: Explanation, second: Explanation) -> list[Mark]:
+    """Return what only the first hides (group 0), only the second (1), and both (2)."""
+    here, there = map(hidden_spans, (first, second))
+    ends = sorted({end for s in (*here, *there) for end in (s.start, s.end)})
+    marks = []
+    for start, end in pairwise(ends):
+        piece = Span(start, end)
+        by = tuple(any(s.contains(piece) for s in spans) for spans in (here, there))
+        if any(by):
+            group = 2 if all(by) else 0 if by[0] else 1
+            titles = ("newly hidden", "shown again", "hidden by both")
+            marks.append(Mark(piece, group, titles[group], hidden=group != 1))
+    return marks
 
 
 def render_preview(preview: Preview) -> str:
@@ -77,67 +123,129 @@ def render_preview(preview: Preview) -> str:
         preview: Of at most 2,000 chunks; the page says how many it leaves out.
     """
     groups = {name: number for number, name in enumerate(preview.constraints)}
+    marks = [list(item.marks(groups)) for item in preview.explanations[:_MOST_CHUNKS]]
     cards = (
         card(f"{preview.documents:,}", "documents"),
         card(f"{len(preview.explanations):,}", "chunks"),
         card(f"{preview.withheld:,}", "chunks withheld"),
         card(f"{preview.hidden_share:.1%}", "of the text hidden"),
     )
+    title, lead = "What the policy hides", _constraints(preview, groups)
+    if preview.others:
+        pairs = zip(preview.explanations, preview.others, strict=True)
+        marks = [compare(*pair) for pair in pairs][:_MOST_CHUNKS]
+        title, lead = "What changes between two policies", _compared(preview)
     body = [
         f"<style>{style()}</style>",
-        "<h1>What the policy hides</h1>",
+        f"<h1>{title}</h1>",
+        _refused(preview.refused),
         _WARNING,
         f'<div class="cards">{"".join(cards)}</div>',
-        _legend(preview, groups),
-        _refused(preview.refused),
+        lead,
         "<h2>Documents</h2>",
-        *_chunks(preview.explanations, groups),
+        *_documents(preview.explanations, marks),
         _unread(preview.unread),
     ]
-    return page("What the policy hides", body)
+    return page(title, body)
 
 
-def _legend(preview: Preview, groups: Mapping[str, int]) -> str:
-    """Return the constraints, each in its colour."""
-    counts = preview.by_constraint()
+def _constraints(preview: Preview, groups: Mapping[str, int]) -> str:
+    """Return the constraints in their colours, the noisiest first."""
     rows = [
         (
-            Markup(f'<mark class="hidden c{n % COLOURS}">{escape(name)}</mark>'),
+            Markup(legend(groups[name], name)),
             preview.constraints[name],
-            counts[name]["spans"],
-            counts[name]["chunks"],
+            *(counts[figure] for figure in ("words", "spans", "chunks")),
         )
-        for name, n in groups.items()
+        for name, counts in preview.by_constraint().items()
     ]
-    heads = ("Constraint", "in its author's words", "spans", "chunks")
-    return f"<h2>Constraints</h2>{table(heads, rows)}"
+    heads = ("Constraint", "in its author's words", "words hidden", "spans", "chunks")
+    return f"<h2>Constraints, by words hidden</h2>{table(heads, rows)}"
+
+
+def _compared(preview: Preview) -> str:
+    marks = [Mark(Span(0, 1), group, "", group != 1) for group in range(3)]
+    rows = [
+        (Markup(marked("x", [mark]).replace(">x<", f">{escape(name)}<")), words)
+        for mark, (name, words) in zip(marks, preview.compared().items(), strict=True)
+    ]
+    return f"<h2>What changes</h2>{table(('In the text', 'words'), rows)}"
 
 
 def _refused(refused: Mapping[str, str]) -> str:
     if not refused:
         return ""
-    rows = [(name, reason) for name, reason in refused.items()]
     return (
-        "<h2>Not enforced here</h2><p>These constraints need a model. A wrapper "
-        f"without one refuses the policy.</p>{table(('Constraint', 'why'), rows)}"
+        '<div class="refused" role="alert"><h2>Not enforced: '
+        f"{len(refused):,} of the constraints</h2><p>They need a model. What they "
+        "ask for is <b>not hidden below</b>, and a wrapper without a model refuses the "
+        f"policy.</p>{table(('Constraint', 'why'), list(refused.items()))}</div>"
     )
 
 
-def _chunks(
-    explanations: Sequence[Explanation], groups: Mapping[str, int]
+def _documents(
+    explanations: Sequence[Explanation], marks: Sequence[Sequence[Mark]]
 ) -> Iterator[str]:
-    for explanation in explanations[:_MOST_CHUNKS]:
-        marks = list(explanation.marks(groups))
-        state = ""
-        if explanation.released is None:
-            state = f' <b class="bad">withheld ({escape(explanation.reason)})</b>'
-        yield (
-            f"<section><h3>{escape(explanation.id)}{state}</h3>"
-            f'<div class="marked">{marked(explanation.text, marks)}</div></section>'
-        )
+    """Yield the documents by their names, cut where a chunk of them is withheld."""
+    pairs = zip(explanations, marks, strict=False)
+    for name, chunks in groupby(pairs, lambda p: p[0].id.rpartition(":")[0] or p[0].id):
+        text, line = "", 1
+        over: list[Mark] = []
+        yield f"<section><h3>{escape(name)}</h3>"
+        for chunk, placed in (*chunks, (None, ())):
+            if chunk is not None and chunk.released is not None:
+                over += [shift(mark, len(text)) for mark in placed]
+                text += chunk.text
+                continue
+            if text:
+                yield _shown(name, text, over)
+                line, text, over = line + text.count("\n"), "", []
+            if chunk is not None:
+                last = line + chunk.text.count("\n")
+                yield (
+                    f'<div class="withheld"><b class="bad">Lines {line:,} to {last:,} '
+                    f"are withheld ({escape(chunk.reason)})</b>"
+                    f'<div class="marked">{marked(chunk.text, placed)}</div></div>'
+                )
+                line = last
+        yield "</section>"
     left_out = len(explanations) - _MOST_CHUNKS
     if left_out > 0:
         yield f'<p class="soft">and {left_out:,} more chunks.</p>'
+
+
+def shift(mark: Mark, by: int) -> Mark:
+    """Return a mark as it is in a text with so many characters before."""
+    return replace(mark, span=shifted(mark.span, by))
+
+
+def _shown(name: str, text: str, marks: Sequence[Mark]) -> str:
+    if not name.lower().partition("#")[0].endswith(".csv"):
+        return f'<div class="marked">{marked(text, marks)}</div>'
+    columns, rows = table_of(text)
+    cells = cut_marks([span for row in rows for span in row.values()], marks)
+    body = [
+        [
+            Markup(marked(row[c].of(text), cells[row[c]])) if c in row else ""
+            for c in columns
+        ]
+        for row in rows
+    ]
+    return f'<div class="scroll marked">{table(columns, body)}</div>'
+
+
+def cut_marks(cells: Sequence[Span], marks: Sequence[Mark]) -> dict[Span, list[Mark]]:
+    """Return what is marked in each of some spans, which are apart and in order."""
+    inside: dict[Span, list[Mark]] = {cell: [] for cell in cells}
+    starts = [cell.start for cell in cells]
+    for mark in marks:
+        first = max(0, bisect_right(starts, mark.span.start) - 1)
+        for cell in cells[first : bisect_right(starts, mark.span.end - 1)]:
+            start = max(mark.span.start, cell.start) - cell.start
+            end = min(mark.span.end, cell.end) - cell.start
+            if start < end:
+                inside[cell].append(replace(mark, span=Span(start, end)))
+    return inside
 
 
 def _unread(unread: Sequence[tuple[str, str]]) -> str:

@@ -119,10 +119,7 @@ def _chunk(explanation: Explanation, spans: list[dict[str, Any]]) -> dict[str, A
                 "words": explanation.constraints[explained.constraint_id],
                 "text": explained.span.of(text),
                 "hidden": hidden,
-                "causes": [
-                    {"why": str(cause), "confidence": round(cause.confidence, 4)}
-                    for cause in explained.causes
-                ],
+                "causes": list(map(str, explained.causes)),
             }
         )
     return {

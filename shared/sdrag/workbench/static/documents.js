@@ -2,7 +2,7 @@
 
 import { ask, send } from "/api.js";
 import { byId, debounced, el, newest, percent, say } from "/dom.js";
-import { colourOf, on, readable, rolesOf, state, tell, viewed } from "/state.js";
+import { legendMark, look, on, readable, rolesOf, state, tell, viewed } from "/state.js";
 import { explainSpan } from "/reason.js";
 
 const views = byId("views");
@@ -124,7 +124,7 @@ function legend(counts) {
     "p",
     { className: "legend" },
     ...items.flatMap(([name, count]) => [
-      el("mark", { className: `hidden ${colourOf(name)}` }, `${name} ${count.spans}`),
+      legendMark(name, `${name} ${count.words}`),
       " ",
     ]),
   );
@@ -134,10 +134,10 @@ function stretch(piece, spans) {
   const over = piece.spans.map((number) => spans[number]);
   if (!over.length) return piece.text;
   const hidden = over.filter((span) => span.hidden);
-  const first = (hidden.length ? hidden : over).reduce((a, b) => (b.text.length > a.text.length ? b : a));
+  const longest = [...(hidden.length ? hidden : over)].sort((a, b) => b.text.length - a.text.length);
   const names = [...new Set(over.map((span) => span.constraint))].join(", ");
   const mark = el("mark", {
-    className: `${hidden.length ? "hidden" : "left"} ${colourOf(first.constraint)}`,
+    ...look(longest.map((span) => span.constraint), hidden.length > 0),
     role: "button",
     tabIndex: -1,
     textContent: piece.text,

@@ -2,7 +2,7 @@
 
 import { ask } from "/api.js";
 import { byId, debounced, el, newest, say } from "/dom.js";
-import { colourOf, on, state, tell } from "/state.js";
+import { legendMark, on, state, tell } from "/state.js";
 
 const editor = byId("editor");
 const slider = byId("sensitivity");
@@ -75,7 +75,7 @@ function problem({ line, message }) {
 }
 
 function constraint(one) {
-  const name = el("mark", { className: `hidden ${colourOf(one.id)}` }, one.id);
+  const name = legendMark(one.id, one.id);
   const go = el("button", { type: "button", className: "link" }, one.text);
   go.addEventListener("click", () => one.line && goTo(one.line));
   const parts = [name, " ", go, el("div", { className: "soft" }, `${one.understood}; ${one.limits.join(", ")}`)];

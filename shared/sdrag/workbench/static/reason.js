@@ -1,7 +1,7 @@
 // Why a stretch is hidden.
 
-import { byId, el, percent } from "/dom.js";
-import { colourOf } from "/state.js";
+import { byId, el } from "/dom.js";
+import { legendMark } from "/state.js";
 
 const panel = byId("reason");
 
@@ -16,20 +16,11 @@ function why(span) {
   const heading = el(
     "p",
     {},
-    el("mark", { className: `${span.hidden ? "hidden" : "left"} ${colourOf(span.constraint)}` }, span.constraint),
+    legendMark(span.constraint, span.constraint, span.hidden),
     ` ${span.words}`,
     el("span", { className: "soft" }, span.hidden ? " hides it" : " considered it, and shows it"),
   );
-  const causes = span.causes.map((cause) =>
-    el(
-      "li",
-      {},
-      cause.why,
-      " ",
-      el("meter", { min: 0, max: 1, value: cause.confidence, "aria-label": "How sure" }),
-      el("span", { className: "soft" }, ` ${percent(cause.confidence)} sure`),
-    ),
-  );
+  const causes = span.causes.map((cause) => el("li", {}, cause));
   return el("div", { className: "cause" }, heading, el("ul", {}, ...causes));
 }
 

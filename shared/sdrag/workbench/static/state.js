@@ -1,5 +1,7 @@
 // What the parts of the page share. Whoever changes something tells the others.
 
+import { el } from "/dom.js";
+
 export const state = {
   policy: "", // the text in the editor
   policyName: "policy.yaml",
@@ -29,5 +31,19 @@ export const readable = () => state.described?.problems.length === 0;
 export const rolesOf = (text) =>
   text.split(",").map((role) => role.trim()).filter(Boolean);
 
-export const colourOf = (constraint) =>
-  `c${Math.max(0, state.order.indexOf(constraint)) % 8}`;
+const COLOURS = 20; // of marked.css
+const numberOf = (constraint) => Math.max(0, state.order.indexOf(constraint));
+
+/** What a mark of some constraints looks like: two colours, and all their numbers. */
+export function look(constraints, hidden) {
+  const numbers = [...new Set(constraints.map(numberOf))];
+  const [first, second] = numbers;
+  const also = hidden && second !== undefined ? ` also d${second % COLOURS}` : "";
+  return {
+    className: `${hidden ? "hidden" : "left"} c${first % COLOURS}${also}`,
+    "data-by": [...numbers].sort((a, b) => a - b).map((number) => number + 1).join(","),
+  };
+}
+
+export const legendMark = (constraint, text, hidden = true) =>
+  el("mark", look([constraint], hidden), text);
