@@ -33,7 +33,6 @@ _FRAMEWORKS = {
     "contract": ("langchain_core", "llama_index"),
     "leaks": ("langchain", "llama_index"),
     "langchain/test_agent_threads.py": ("langchain",),
-    "langchain/test_guarded_tools.py": ("langchain",),
     "langchain/test_middleware.py": ("langchain",),
     "test_migration.py": ("langchain", "llama_index"),
     "service": (

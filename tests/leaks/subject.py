@@ -51,12 +51,14 @@ class Channel:
         name: Of the row in the table; the frameworks share rows.
         watch: Uses it, by mode, and returns all that was seen; may be async.
         open_since: Why it is open; empty where it is sealed.
+        shows: What is seen all the same: the answer, or why it is refused.
     """
 
     framework: str
     name: str
     watch: Mapping[str, Watch]
     open_since: str = ""
+    shows: str = ""
 
 
 TOOL_ROWS = (

@@ -21,6 +21,7 @@ def test_a_channel_is_sealed_or_said_to_be_open(channel, mode):
     seen = settled(channel.watch[mode]())
 
     assert bool(leaked(seen)) == bool(channel.open_since)
+    assert channel.shows in str(seen)
 
 
 def test_every_channel_has_a_row():
