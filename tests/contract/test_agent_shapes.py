@@ -8,26 +8,23 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
-from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from llama_index.core.agent.workflow import AgentWorkflow, ReActAgent
 from llama_index.core.tools import FunctionTool
-from pydantic import Field
 
 from llamaindex_sdrag import guard_tool
 
+from ..leaks.agent import AgentModel
 from ..support.doubles import LlamaIndexModel
 
 pytest.importorskip("langchain.agents")
 
 from langchain.agents import create_agent
-from langchain.tools import InjectedState, InjectedStore, ToolRuntime
+from langchain.tools import InjectedState, ToolRuntime
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
@@ -44,28 +41,6 @@ DATES = {"constraints": ["Hide dates of birth"]}
 ASK: Any = {"messages": [HumanMessage("Who saw it?")]}
 STREAMED = ["values", "updates", "messages", "custom", "debug"]
 CONFIG: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 25}
-
-
-class Scripted(BaseChatModel):
-    """Calls each of its tools once, in order, and then says all that it was given."""
-
-    calls: list[str] = Field(default_factory=lambda: ["search"])
-
-    @property
-    def _llm_type(self) -> str:
-        return "double"
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        return self
-
-    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
-        done = {m.name for m in messages if isinstance(m, ToolMessage)}
-        left = [name for name in self.calls if name not in done]
-        message = AIMessage(str([m.text for m in messages]))
-        if left:
-            call = {"name": left[0], "args": {"query": "who"}, "id": f"of-{left[0]}"}
-            message = AIMessage("", tool_calls=[call])
-        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 @tool
@@ -85,7 +60,7 @@ def guard(policy: Any = POLICY, **options: Any) -> SelectiveDisclosureMiddleware
 
 
 def agent(*tools: Any, **options: Any) -> Any:
-    return create_agent(Scripted(), [*tools], middleware=[guard()], **options)
+    return create_agent(AgentModel(), [*tools], middleware=[guard()], **options)
 
 
 def of_create_agent() -> Any:
@@ -101,7 +76,9 @@ def of_tool_node() -> Any:
         awrap_tool_call=guarded.awrap_tool_call,
     )
     graph: Any = StateGraph(MessagesState)
-    graph.add_node("model", lambda s: {"messages": [Scripted().invoke(s["messages"])]})
+    graph.add_node(
+        "model", lambda s: {"messages": [AgentModel().invoke(s["messages"])]}
+    )
     graph.add_node("tools", node)
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)
@@ -123,7 +100,9 @@ def of_a_supervisor() -> Any:
 
     graph: Any = StateGraph(MessagesState)
     graph.add_node("supervisor", agent(hand_over))
-    graph.add_node("writer", create_agent(Scripted(calls=[]), [], middleware=[guard()]))
+    graph.add_node(
+        "writer", create_agent(AgentModel(calls=[]), [], middleware=[guard()])
+    )
     graph.add_edge(START, "supervisor")
     return list(graph.compile().stream(ASK, stream_mode=STREAMED, subgraphs=True))
 
@@ -141,10 +120,10 @@ def of_two_guards() -> Any:
     """Each guards a tool of its own, and is told apart by its name."""
     names = guard(tools=["search"], name="names")
     dates = guard(DATES, tools=["letters"], name="dates")
-    model = Scripted(calls=["search", "letters"])
+    model = AgentModel(calls=["search", "letters"])
     found = create_agent(model, [search, letters], middleware=[names, dates])
     state = found.invoke(ASK)
-    assert "1970" not in str(state)
+    assert "3 May" not in str(state)
     return state
 
 
@@ -212,25 +191,6 @@ def test_an_agent_sees_what_was_released(shape: str) -> None:
     assert NAME not in seen
 
 
-def test_what_a_shape_cannot_seal_is_refused() -> None:
-    """By an error that says what to do."""
-
-    @tool("search")
-    def storing(query: str, store: Annotated[Any, InjectedStore()]) -> str:
-        """Write to the store."""
-        store.put(("notes",), "found", {"text": TEXT})
-        return TEXT
-
-    @tool("search")
-    def noting(query: str, runtime: ToolRuntime) -> Command[Any]:
-        """Write to the state."""
-        return Command(update={"notes": TEXT})
-
-    store = InMemoryStore()
-    for refused in (storing, noting):
-        with pytest.raises(Exception, match="guarded tool") as caught:
-            agent(refused, store=store).invoke(ASK)
-        assert NAME not in str(caught.value)
-    assert store.search(()) == []
+def test_two_guards_of_one_name_are_refused() -> None:
     with pytest.raises(AssertionError, match="duplicate"):
-        create_agent(Scripted(), [search], middleware=[guard(), guard(DATES)])
+        create_agent(AgentModel(), [search], middleware=[guard(), guard(DATES)])

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import Field
 
 from .canaries import QUERY
 from .subject import AsyncMode, Config, Mode
@@ -29,7 +30,10 @@ STREAMED = ["values", "updates", "messages", "custom", "debug"]
 
 
 class AgentModel(BaseChatModel):
-    """Calls the tool, then answers with all that it was given."""
+    """Calls its tools after each question, in order; then says all it was given."""
+
+    calls: list[str] = Field(default_factory=lambda: ["search"])
+    arguments: dict[str, Any] = Field(default_factory=lambda: {"query": QUERY})
 
     @property
     def _llm_type(self) -> str:
@@ -39,9 +43,12 @@ class AgentModel(BaseChatModel):
         return self
 
     def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        asked = max(n for n, m in enumerate(messages) if isinstance(m, HumanMessage))
+        done = {m.name for m in messages[asked:] if isinstance(m, ToolMessage)}
+        left = [name for name in self.calls if name not in done]
         message = AIMessage(content=str(messages))
-        if isinstance(messages[-1], HumanMessage):
-            call = {"name": "search", "args": {"query": QUERY}, "id": "call"}
+        if left:
+            call = {"name": left[0], "args": self.arguments, "id": f"of-{left[0]}"}
             message = AIMessage(content="", tool_calls=[call])
         return ChatResult(generations=[ChatGeneration(message=message)])
 
