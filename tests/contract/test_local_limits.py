@@ -14,11 +14,12 @@ from sdrag.vocabulary import Passage
 
 from ..support.faces import (
     BUILDERS,
-    FACES,
+    WRAPPERS,
     Scenario,
     aask,
     ask,
     core_disclose,
+    core_run,
     documents,
     text_nodes,
     through,
@@ -52,7 +53,7 @@ def ids(seen):
     return [identity for identity, _, _ in seen]
 
 
-@through(*FACES)
+@through(core_run, *WRAPPERS)
 def test_what_is_too_long_is_not_read(face, read):
     """The shortest texts come first, whatever their order, so little is withheld."""
     assert ids(face(TIGHT)) == ["quick"]

@@ -123,7 +123,7 @@ def known(where):
 
 @pytest.mark.parametrize(
     ("work", "place"),
-    [(bind_part, "file"), (bind_part, "postgres"), (bind_by_command, "file")],
+    [(bind_part, "postgres"), (bind_by_command, "file")],
 )
 def test_two_processes_bind_a_corpus_as_one_does(work, place, request, tmp_path):
     """Each half of every document, at the same time, whoever binds."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from langchain_classic.chains import create_retrieval_chain
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -78,18 +77,6 @@ def test_sources_are_the_highlights() -> None:
     assert merged["sources"] == found["sources"]
 
 
-def test_placeholders_do_not_count() -> None:
-    """A redacted document's placeholders make no highlight longer."""
-    text = "[REDACTED] [REDACTED] was paid [REDACTED] in full."
-    model = Model(extracts=[text])
-    given = {"question": "Who?", "context": [Document(text, id="a")]}
-
-    hook = HighlightAndSummarize(llm=model, policy={"highlight": {"min_words": 5}})
-
-    assert len(model.seen) == 0
-    assert hook.invoke(given) == hook.policy.highlight.decline_text
-
-
 @pytest.mark.parametrize(
     "given",
     [{"question": "What?", "context": "one string"}, {"context": []}, {"question": 1}],
@@ -104,29 +91,6 @@ def test_a_named_highlighter_needs_its_model() -> None:
     """The mistake is told when the hook is built, not at the first question."""
     with pytest.raises(UsageError):
         HighlightAndSummarize(highlighter="span")
-
-
-def test_tracers_see_no_prompt_and_no_document() -> None:
-    """A handler sees how many passages there were, and the answer."""
-    told: list[str] = []
-
-    class Handler(BaseCallbackHandler):
-        def on_chain_start(self, serialized: Any, inputs: Any, **kw: Any) -> None:
-            told.append(str(inputs))
-
-        def on_chat_model_start(
-            self, serialized: Any, messages: Any, **kw: Any
-        ) -> None:
-            told.append(str(messages))
-
-    hook = HighlightAndSummarize(llm=Model())
-    hook.invoke(INPUT, {"callbacks": [Handler()]})
-    list(hook.stream(INPUT, {"callbacks": [Handler()]}))
-
-    assert told
-    assert canary("asker") not in "".join(told)
-    assert "deposit" not in "".join(told)
-    assert "deposit" not in repr(hook)
 
 
 def test_the_audit_is_told() -> None:

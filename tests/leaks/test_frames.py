@@ -21,42 +21,32 @@ from .agent import ASK, AgentModel
 from .canaries import QUERY, RAW, SETTINGS, leaked
 from .surfaces import told
 
-BOTH = pytest.mark.parametrize("mode", ["sync", "async"])
+FAILING = Options(principal_resolver=lambda _: {"id": "ada"})
+"""A principal that is none, told after the tool has answered."""
 
 
-def fail_to_judge(*_):
-    """Give a principal that is none, after the tool has answered."""
-    return {"id": "ada"}
-
-
-@BOTH
-def test_an_agents_tool_leaves_no_answer_in_the_frames_of_an_error(mode):
+def agent(mode):
     @tool("search")
     def search(query: str) -> str:
         """Search."""
         return RAW
 
-    middleware = SelectiveDisclosureMiddleware(
-        policy=SETTINGS, options=Options(principal_resolver=fail_to_judge)
-    )
-    agent = create_agent(AgentModel(), [search], middleware=[middleware])
+    middleware = SelectiveDisclosureMiddleware(policy=SETTINGS, options=FAILING)
+    built = create_agent(AgentModel(), [search], middleware=[middleware])
+    return built.invoke(ASK) if mode == "sync" else asyncio.run(built.ainvoke(ASK))
 
+
+def guarded_tool(mode):
+    search = FunctionTool.from_defaults(lambda query: RAW, name="search")
+    guarded = guard_tool(search, policy=SETTINGS, options=FAILING)
+    return guarded.call(QUERY) if mode == "sync" else asyncio.run(guarded.acall(QUERY))
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("use", [agent, guarded_tool])
+def test_a_tool_leaves_no_answer_in_the_frames_of_an_error(use, mode):
     with pytest.raises(UsageError, match="The principal is a dict") as caught:
-        agent.invoke(ASK) if mode == "sync" else asyncio.run(agent.ainvoke(ASK))
-
-    assert not leaked(told(caught.value))
-
-
-@BOTH
-def test_a_guarded_tool_leaves_no_answer_in_the_frames_of_an_error(mode):
-    guarded = guard_tool(
-        FunctionTool.from_defaults(lambda query: RAW, name="search"),
-        policy=SETTINGS,
-        options=Options(principal_resolver=fail_to_judge),
-    )
-
-    with pytest.raises(UsageError, match="The principal is a dict") as caught:
-        guarded.call(QUERY) if mode == "sync" else asyncio.run(guarded.acall(QUERY))
+        use(mode)
 
     assert not leaked(told(caught.value))
 

@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.chat_engine import (
-    CondensePlusContextChatEngine,
-    ContextChatEngine,
-)
 from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.memory import Memory
 from llama_index.core.node_parser import SentenceWindowNodeParser
 from llama_index.core.postprocessor import (
     MetadataReplacementPostProcessor,
@@ -22,7 +17,6 @@ from llama_index.core.postprocessor import (
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import (
     AutoMergingRetriever,
-    QueryFusionRetriever,
     RecursiveRetriever,
 )
 from llama_index.core.schema import (
@@ -121,51 +115,6 @@ class TestPrincipals:
 class TestHosts:
     """Retrievers, engines and postprocessors of LlamaIndex around it and inside it."""
 
-    def test_chat_engines(self):
-        """Context and condense-plus-context build prompts of what was released."""
-        for kind in (ContextChatEngine, CondensePlusContextChatEngine):
-            chat = kind.from_defaults(
-                retriever=wrapped(Fixed(node())),
-                llm=LlamaIndexModel(verbatim),
-                memory=Memory.from_defaults(),
-            )
-            response = chat.chat("Who saw it?")
-            seen = str(response) + str([n.node.text for n in response.source_nodes])
-            assert "saw it" in seen
-            assert NAME not in seen
-
-    def test_fusion_inside_and_outside(self):
-        inner = QueryFusionRetriever(
-            [Fixed(node())], llm=LlamaIndexModel(verbatim), num_queries=1
-        )
-        outer = QueryFusionRetriever(
-            [wrapped(Fixed(node()))], llm=LlamaIndexModel(verbatim), num_queries=1
-        )
-
-        assert NAME not in ask(engine(wrapped(inner)))
-        assert NAME not in ask(engine(outer))
-
-    def test_auto_merging_inside(self):
-        """Children are merged into their raw parent before it is redacted."""
-        parent = node("parent", f"{TEXT} {NEXT}")
-        children = [node("c1"), node("c2", NEXT)]
-        for child in children:
-            child.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(
-                node_id="parent"
-            )
-        parent.relationships[NodeRelationship.CHILD] = [
-            RelatedNodeInfo(node_id=child.node_id) for child in children
-        ]
-        docstore = SimpleDocumentStore()
-        docstore.add_documents([parent, *children])
-        context = StorageContext.from_defaults(docstore=docstore)
-        merging = AutoMergingRetriever(Fixed(*children), context)
-
-        (merged,) = wrapped(merging).retrieve("q")
-
-        assert merged.node.node_id == "parent"
-        assert NAME not in str(merged.model_dump())
-
     def test_auto_merging_outside_finds_no_way_back(self):
         """What was released has no parent that could bring raw text back."""
         child = node("c1")
@@ -260,19 +209,7 @@ class TestAccess:
 
 
 class TestConfidentiality:
-    """The wrappers show ids and hashes of themselves."""
-
-    def test_they_show_their_policys_hash_only(self):
-        hook, retriever = redactor(), wrapped(Fixed())
-
-        for shown in (repr(hook), str(hook), repr(retriever), str(hook.to_dict())):
-            assert "witnesses" not in shown
-            assert hook.policy_hash in shown
-
-    def test_they_are_not_pickled(self):
-        for wrapper in (redactor(), wrapped(Fixed())):
-            with pytest.raises(UsageError):
-                pickle.dumps(wrapper)
+    """What is told of a request holds no text."""
 
     def test_an_event_tells_what_was_decided(self):
         class Handler(BaseEventHandler):
