@@ -59,13 +59,7 @@ def needs_release(message: BaseMessage) -> bool:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Release(Confidential):
-    """
-    Redacts messages for one principal under one policy, and marks them.
-
-    Args:
-        engine: Enforces the policy; its state holds the secret of the marks.
-        request: On whose behalf; what the model asked ranks constraints, no more.
-    """
+    """Redacts messages for one principal under one policy, and marks them."""
 
     engine: Engine
     request: Request
@@ -83,14 +77,7 @@ class Release(Confidential):
     async def redact(
         self, mode: Mode, message: BaseMessage, **names: Any
     ) -> BaseMessage:
-        """
-        Return the message with what may be disclosed of it, marked.
-
-        Args:
-            mode: Sync or async.
-            message: It is not changed.
-            names: Ids and names that replace those of the message.
-        """
+        """Return what may be disclosed of a message, under its names or others."""
         engine, steps = self.engine, self._steps(message)
         disclosure, _ = await mode(engine.run, engine.arun, steps)
         released = documents_of(disclosure.passages)

@@ -244,14 +244,7 @@ _HINT = (
 
 
 class RedactingTool(BaseTool):
-    """
-    Stands in for a tool during one call.
-
-    Args:
-        inner: The tool.
-        policy: Says whether the inner call is hidden.
-        redact: Makes what may be disclosed of what the tool returned.
-    """
+    """Stands in for a tool during one call."""
 
     inner: BaseTool = Field(exclude=True, repr=False)
     policy: Policy = Field(exclude=True, repr=False)

@@ -98,13 +98,11 @@ class IngestTransformer(Transformer[Document], BaseDocumentTransformer):
     def _write(
         self, documents: Sequence[Document], done: Transformed
     ) -> list[Document]:
-        came = {
-            passage.id: (passage, document)
-            for passage, document in zip(done.given, documents, strict=True)
-        }
-        if self._task.rebuilds:
-            came = {}
         leaving = documents_of(done.passages)
+        if self._task.rebuilds:
+            return leaving
+        pairs = zip(done.given, documents, strict=True)
+        came = {passage.id: (passage, document) for passage, document in pairs}
         for index, passage in enumerate(done.passages):
             before, document = came.get(passage.id, (None, leaving[index]))
             if passage == before and document.id == passage.id:
@@ -116,9 +114,6 @@ class IngestTransformer(Transformer[Document], BaseDocumentTransformer):
     ) -> R:
         run = get_callback_manager_for_config(ensure_config())
         return await enforce(mode, self._engine, steps, run, search)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"
 
 
 class ConstraintBinder(IngestTransformer, CorpusBinder[Document]):

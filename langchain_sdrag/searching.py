@@ -79,21 +79,15 @@ def search_with(
     base: HostRetriever, options: Mapping[str, Any], *, hidden: bool
 ) -> HostSearch:
     """
-    Search with the application's retriever.
+    Search with the application's retriever, by what the caller gave beside `k`.
 
-    Args:
-        base: The one that is wrapped.
-        options: What the caller gave at call time in addition to `k`.
-        hidden: The handlers that the application bound to the retriever hear nothing;
-            those of objects inside it still do.
-
-    Raises:
-        UsageError: An option is unknown, or could widen what the application allows.
+    Where it is hidden, the handlers that the application bound to the retriever hear
+    nothing; those of objects inside it still do.
     """
     translator = base.translator if isinstance(base, FilteredRetriever) else None
     retriever = base.retriever if isinstance(base, FilteredRetriever) else base
     is_chroma = translator is None and _is_over_chroma(retriever)
-    held: Mapping[str, Any] = getattr(retriever, "search_kwargs", {})
+    preset: Mapping[str, Any] = getattr(retriever, "search_kwargs", {})
     _check(options, is_chroma=is_chroma)
     target = _without_handlers(retriever) if hidden else retriever
 
@@ -102,9 +96,10 @@ def search_with(
         if effect.limit is not None and _takes_limit(target, is_sync=mode is sync):
             given["k"] = effect.limit
         if translator is not None:
-            given |= _translate(translator, effect.filters, held)
+            given |= _translate(translator, effect.filters, preset)
         elif is_chroma:
-            given |= _narrow(effect.filters, options.get("filter"), held.get("filter"))
+            filters = options.get("filter"), preset.get("filter")
+            given |= _narrow(effect.filters, *filters)
         query = effect.items[0]
         documents = await mode(target.invoke, target.ainvoke, query, **given)
         if not isinstance(documents, Sequence) or isinstance(documents, str):
@@ -147,18 +142,18 @@ def _is_over_chroma(retriever: Runnable[str, Any]) -> bool:
     )
 
 
-def _narrow(condition: Condition | None, asked: Any, held: Any) -> dict[str, Any]:
+def _narrow(condition: Condition | None, asked: Any, preset: Any) -> dict[str, Any]:
     """Return the filter for Chroma; nothing keeps the application's own."""
     if condition is None and asked is None:
         return {}
-    narrowed = held if asked is None else both(asked, held)
+    narrowed = preset if asked is None else both(asked, preset)
     if condition is not None:
         narrowed = both(as_chroma(condition), narrowed)
     return {"filter": narrowed}
 
 
 def _translate(
-    translator: Visitor, condition: Condition | None, held: Mapping[str, Any]
+    translator: Visitor, condition: Condition | None, preset: Mapping[str, Any]
 ) -> dict[str, Any]:
     """
     Return the arguments that put a condition to a store.
@@ -175,7 +170,7 @@ def _translate(
             _, arguments = translator.visit_structured_query(query)
         except (ValueError, NotImplementedError):
             continue
-        taken = any(held.get(key) is not None for key in arguments)
+        taken = any(preset.get(key) is not None for key in arguments)
         return {} if taken else dict(arguments)
     return {}
 

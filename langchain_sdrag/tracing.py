@@ -70,13 +70,7 @@ SILENT: tuple[BaseCallbackHandler, ...] = (_NoConsole(), _NoStdOut())
 def hide_from_tracers(
     policy: Policy, child: BaseCallbackManager | None
 ) -> Iterator[None]:
-    """
-    Surround the inner calls of one request.
-
-    Args:
-        policy: Says whether the inner calls are hidden.
-        child: The callbacks of the surrounding run, for inner calls that are shown.
-    """
+    """Surround the inner calls of one request; `child` hears those that are shown."""
     if policy.tracing.inner == "shown":
         with inherit_config({"callbacks": child}):
             yield
@@ -104,13 +98,7 @@ def inherit_config(config: RunnableConfig) -> Iterator[None]:
 
 
 def without_graph(configurable: dict[str, Any], **replaced: Any) -> dict[str, Any]:
-    """
-    Keep what the caller configured; of LangGraph, the runtime and its context.
-
-    Args:
-        configurable: Of a config.
-        replaced: What stands in the place of parts of the runtime.
-    """
+    """Keep what the caller configured; of LangGraph, a runtime with parts replaced."""
     graph, kept = sys.modules.get("langgraph.runtime"), {}
     for key, value in configurable.items():
         if graph is not None and isinstance(value, graph.Runtime):

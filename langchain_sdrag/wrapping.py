@@ -69,12 +69,7 @@ PrincipalResolver = Callable[[RunnableConfig], Principal | None]
 def principal_of(
     config: RunnableConfig | None, resolver: PrincipalResolver | None
 ) -> Principal | None:
-    """
-    Find the principal of a call.
-
-    Raises:
-        UsageError: What the config holds, or the resolver returned, is no principal.
-    """
+    """Find the principal of a call, or refuse what is none."""
     full = ensure_config(config)
     if resolver is not None:
         return check_principal(resolver(full))

@@ -49,13 +49,10 @@ def nodes_of(
     hosts: Iterable[NodeWithScore] = (),
 ) -> list[NodeWithScore]:
     """
-    Build the nodes that leave.
+    Build the nodes that leave; their evidence is printed into no prompt.
 
-    Args:
-        passages: As released.
-        evidence: The key of their evidence, which is printed into no prompt.
-        hosts: The nodes that they were read from. What the host hides of their metadata
-            from prompts and embeddings stays hidden, as far as it leaves at all.
+    What the nodes that they were read from hide of their metadata from prompts and
+    embeddings stays hidden, as far as it leaves at all.
     """
     hosts = list(hosts)
     templates = _shared_templates(hosts)

@@ -166,13 +166,7 @@ class HighlightAndSummarize(NodeSynthesizer):
 
 
 class _Sources(Confidential):
-    """
-    The sources of an answer, and how it ended; those of a stream come as it goes on.
-
-    Args:
-        asked: What they are taken from.
-        evidence: The key of their evidence.
-    """
+    """The sources of an answer, and how it ended; a stream adds them as it goes on."""
 
     def __init__(self, asked: Asked, evidence: str | None) -> None:
         self._passages = {passage.id: passage for passage in asked.passages}

@@ -69,7 +69,7 @@ _COPIES_OF_TEXT = ("window", "original_text")
 """The metadata keys in which sentence windows keep the text."""
 
 
-class IngestTransformer(TransformComponent, Transformer[BaseNode]):
+class IngestTransformer(Transformer[BaseNode], TransformComponent):
     """A task of the core over nodes."""
 
     policy_hash: str
@@ -124,12 +124,10 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
     def _write(
         self, documents: Sequence[BaseNode], done: Transformed
     ) -> list[BaseNode]:
-        came = {
-            passage.id: (passage, node)
-            for passage, node in zip(done.given, documents, strict=True)
-        }
-        if self._task.rebuilds:
-            came = {}
+        came = {}
+        if not self._task.rebuilds:
+            pairs = zip(done.given, documents, strict=True)
+            came = {passage.id: (passage, node) for passage, node in pairs}
         hosts = [NodeWithScore(node=node) for node in documents]
         new = [passage for passage in done.passages if passage.id not in came]
         built = iter(nodes_of(new, None, hosts))
@@ -148,11 +146,6 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
         self, mode: Mode, steps: Steps[R], search: HostSearch | None = None
     ) -> R:
         return await enforce(mode, self._engine, steps, search)
-
-    def __repr__(self) -> str:
-        return f"{self.class_name()}(policy_hash={self.policy_hash!r})"
-
-    __str__ = __repr__
 
 
 def _build(node: BaseNode, passage: Passage, hidden: Sequence[str]) -> BaseNode:
@@ -226,7 +219,7 @@ class ConstraintBinder(IngestTransformer, CorpusBinder[BaseNode]):
     """
 
     _task: Bind = PrivateAttr()
-    _rebuilt: Callable[[], ConstraintBinder] | None = PrivateAttr(default=None)
+    _files: tuple[str, str] | None = PrivateAttr(default=None)
 
     def __init__(
         self,
@@ -240,29 +233,26 @@ class ConstraintBinder(IngestTransformer, CorpusBinder[BaseNode]):
     ) -> None:
         super().__init__(Bind(show_progress), policy, llm, embeddings, state, options)
         if isinstance(state, (str, Path)) and isinstance(policy, (str, Path)):
-            self._rebuilt = partial(
-                ConstraintBinder,
-                str(policy),
-                str(state),
-                llm,
-                embeddings=embeddings,
-                options=options,
-                show_progress=show_progress,
-            )
+            self._files = str(policy), str(state)
 
     def _searching(self, retriever: BaseRetriever, question: str) -> HostSearch:
         return search_with(retriever, QueryBundle(question))
 
-    def __reduce_ex__(
-        self, protocol: Any
-    ) -> tuple[Callable[[], ConstraintBinder], tuple[()]]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], Any]:
         """Let worker processes build their own, from the same files."""
-        if self._rebuilt is None:
+        if self._files is None:
             raise UsageError(
                 "A binder works in several processes over files only.",
                 hint="Pass the paths of the policy and of the state.",
             )
-        return self._rebuilt, ()
+        engine = self._engine
+        build = partial(
+            ConstraintBinder,
+            embeddings=engine.embeddings,
+            options=engine.options,
+            show_progress=self._task.show_progress,
+        )
+        return build, (*self._files, engine.llm)
 
 
 class LinkageMasker(IngestTransformer, CorpusMasker[BaseNode]):

@@ -70,16 +70,9 @@ HostRetriever = BaseRetriever | FilteredRetriever
 def search_with(
     base: HostRetriever, bundle: QueryBundle, seen: list[NodeWithScore] | None = None
 ) -> HostSearch:
-    """
-    Search with the application's retriever.
+    """Search with the application's retriever; `seen` takes the nodes it returns."""
 
-    Args:
-        base: The one that is wrapped.
-        bundle: What was asked; its embedding is used where it has one.
-        seen: Takes the nodes that are found in this request.
-    """
-
-    async def once(mode: Mode, effect: Search) -> Sequence[Passage]:
+    async def search_once(mode: Mode, effect: Search) -> Sequence[Passage]:
         retriever = _narrowed(base, effect.filters)
         if effect.limit is not None and isinstance(retriever, VectorIndexRetriever):
             retriever = copy(retriever)
@@ -98,10 +91,10 @@ def search_with(
     async def search(mode: Mode, effect: Search) -> Sequence[Passage]:
         """Ask for less where the store refuses the filters."""
         try:
-            return await once(mode, effect)
+            return await search_once(mode, effect)
         except (ValueError, NotImplementedError):
             filters = None if effect.filters is None else unlisted(effect.filters)
-        return await once(mode, replace(effect, filters=filters))
+        return await search_once(mode, replace(effect, filters=filters))
 
     return make_port(search)
 

@@ -132,13 +132,7 @@ class SourceSeparator(BaseNodePostprocessor):
 def numbered(
     nodes: Sequence[NodeWithScore], *, by_id: bool = False
 ) -> list[NodeWithScore]:
-    """
-    Number nodes from 1, in their order and anew; notices of ours have no number.
-
-    Args:
-        nodes: Those of one request.
-        by_id: Citations are to refer to ids, so the marks show them.
-    """
+    """Number nodes from 1, in their order and anew; notices of ours have no number."""
     code, number, result = new_code(), 0, []
     for scored in unnumbered(nodes):
         passage = passage_of(scored.node)

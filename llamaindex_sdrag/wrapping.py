@@ -58,15 +58,7 @@ async def enforce(
 
 
 def principal_of(engine: Engine, bundle: QueryBundle | None) -> Principal | None:
-    """
-    Find the principal of a call: LlamaIndex has no config that travels with it.
-
-    A resolver that the application passed decides alone; otherwise it is that of
-    `acting_as`.
-
-    Raises:
-        UsageError: What the resolver gave is none.
-    """
+    """Find the principal: a resolver's, which decides alone, or that of `acting_as`."""
     resolver = engine.options.principal_resolver
     return check_principal(resolver(bundle)) if resolver else current_principal()
 

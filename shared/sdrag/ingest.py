@@ -269,6 +269,11 @@ class Transformer(Unpickled, Generic[D]):
         """Drive steps out of the tracers' sight, and announce what was decided."""
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(policy_hash={self._engine.policy_hash!r})"
+
+    __str__ = __repr__
+
     async def _transform(self, mode: Mode, documents: Sequence[D]) -> list[D]:
         return self._write(documents, await self._enforce(mode, self._steps(documents)))
 
