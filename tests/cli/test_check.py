@@ -34,11 +34,17 @@ def written(folder: Path, policy: Any, name: str = "policy.yaml") -> str:
     return str(path)
 
 
+def printed(*arguments: str) -> tuple[int, str]:
+    """Return the status and all that was printed."""
+    ran = CliRunner().invoke(app, ["check", *arguments])
+    assert ran.exception is None or isinstance(ran.exception, SystemExit)
+    return ran.exit_code, ran.output
+
+
 def checked(*arguments: str) -> tuple[int, str, dict[str, Any]]:
     """Return the status, all that was printed, and the object of the last line."""
-    ran = CliRunner().invoke(app, ["check", *arguments, "--json"])
-    assert ran.exception is None or isinstance(ran.exception, SystemExit)
-    return ran.exit_code, ran.output, json.loads(ran.stdout.splitlines()[-1])
+    code, output = printed(*arguments, "--json")
+    return code, output, json.loads(output.splitlines()[-1])
 
 
 @pytest.mark.parametrize(
@@ -69,7 +75,10 @@ def test_the_status_says_whether_all_is_well(tmp_path, policy, status, passed, f
 
     assert code == status
     assert result["ok"] is (status == 0)
-    assert result["examples"] == {"passed": passed, "failed": failed}
+    assert (result["examples"]["passed"], result["examples"]["failed"]) == (
+        passed,
+        failed,
+    )
     assert result["errors"] == []
 
 
@@ -100,19 +109,25 @@ def test_examples_ask_what_the_words_withhold(tmp_path):
         assert code == 0, output
 
 
-def test_what_a_policy_does_is_said_in_no_word_of_it(tmp_path):
-    """Ids, kinds, types, limits and settings; failing examples by their numbers."""
+def failing_policy() -> dict[str, Any]:
     secret = {"text": f"Ann said {SECRET}.", "hides": SECRET}
     entries = [
-        {**NAMES, "examples": [HOLDS, SHOWN, CUT, secret]},
-        {"id": "mail", "text": "Remove e-mail addresses", "where_missing": "skip"},
+        {
+            **NAMES,
+            "unless": {"roles": "clerk"},
+            "examples": [HOLDS, SHOWN, CUT, secret],
+        },
+        {"id": "mail", "text": "Remove e-mail addresses", "keep": "no-reply"},
         UNKNOWN,
     ]
     sections = {"access": {}, "grounding": {}, "disclosure": {"top_k": 1}}
-    metadata = {"metadata": {"verbatim": ["a", "b"]}}
-    _, output, result = checked(
-        written(tmp_path, {"constraints": entries, **sections, **metadata})
-    )
+    more = {"metadata": {"verbatim": ["a", "b"]}, "keep": "Ward 7"}
+    return {"constraints": entries, **sections, **more}
+
+
+def test_the_object_quotes_nothing(tmp_path):
+    """Ids, kinds, types and numbers: what a build prints, others read."""
+    _, output, result = checked(written(tmp_path, failing_policy()))
 
     names, mail, unknown = result["constraints"]
     assert (names["people"], names["status"]) == (True, "understood")
@@ -121,19 +136,42 @@ def test_what_a_policy_does_is_said_in_no_word_of_it(tmp_path):
     assert unknown["status"] == "needs_model"
     assert unknown["reason"]
     assert result["guards"] == ["access", "grounding"]
+    failed = [
+        (f["example"], f["kind"], f["number"]) for f in result["examples"]["failures"]
+    ]
+    assert failed == [(2, "hides", 2), (3, "keeps", 2)]
+    assert len(output.splitlines()) == 1
+    assert not [word for word in (SECRET, "Ann", "witnesses") if word in output]
+
+
+def test_the_author_reads_what_each_sentence_does(tmp_path):
+    """Quoted, in plain words, with what was tried, what fails, and what to do."""
+    code, output = printed(written(tmp_path, failing_policy()))
+
+    assert code == 1
     for line in (
-        "names: redact always",
-        "mail: redact where_missing: skip",
+        "1. “Remove the names of witnesses” (names)",
+        "hides people's names, wherever they are",
+        "wider than its words: people's names go, whether of “witnesses” or not",
+        "for example “Maria Lindqvist” in “Maria Lindqvist signed the form.”",
+        "but not “The nurse signed the form.”",
+        "not for whoever has roles: clerk",
+        f"EXAMPLE 2 FAILS: {TEXT}",
+        "“grey van” must be hidden, and is shown.",
+        "got: The witness, [person], saw a grey van.",
+        "“Anna” must stay, and is hidden.",
+        "lets stay “no-reply”",
+        f"3. “{UNKNOWN['text']}” (unknown)",
+        "REFUSED: nothing runs with this sentence until it is understood.",
+        "Would be understood, for instance: “Remove names of people”",
+        "keep, under every sentence: “Ward 7”; opens names",
         "guards: access, grounding",
-        "The wrapper is refused without a model.",
-        "names, example 2: number 2 of its hides is shown",
-        "names, example 3: number 2 of its keeps is withheld",
         "metadata: no constraint reads a, b",
         "warning: with top_k",
+        "examples: 2 passed, 2 failed",
     ):
-        assert line in output
-    assert "example 1:" not in output
-    assert not [word for word in (SECRET, "Ann", "witnesses") if word in output]
+        assert line in output, output
+    assert "EXAMPLE 1" not in output
 
 
 def test_every_policy_is_checked(tmp_path):
@@ -147,7 +185,6 @@ def test_every_policy_is_checked(tmp_path):
     assert code == 2
     assert result["ok"] is False
     assert [one["id"] for one in result["constraints"]] == ["unknown"]
-    assert "metadata: every key stays behind (metadata.allow is empty)" in output
     first, second = result["errors"]
     assert (first["file"], first["line"], first["key"]) == (wrong, 2, "disclosur")
     assert "Did you mean `disclosure`" in first["message"]
@@ -173,7 +210,8 @@ def test_a_model_understands_the_rest(tmp_path, monkeypatch):
     assert code == 0, output
     assert result["constraints"][0]["status"] == "needs_model"
     assert result["examples"]["passed"] == 1
-    assert "The model decides." in output
+    _, text = printed(written(tmp_path, policy), "--llm", "langchain:some:model")
+    assert "The model decides." in text
 
 
 def test_no_tracer_sees_what_a_command_asks_of_a_model(monkeypatch):

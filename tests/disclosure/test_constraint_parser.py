@@ -168,7 +168,7 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
         _is_refused(p, "is not English") or _is_refused(p, "in no dictionary")
     ),
     "a noun that may be a name": lambda p: _is_refused(p, "quotation marks"),
-    "an exception": lambda p: _is_refused(p, "Write two constraints"),
+    "an exception": lambda p: _is_refused(p, "Leave it out"),
     "that nobody be recognised": lambda p: _is_refused(p, "who somebody is"),
     "another text": lambda p: _is_refused(p, "refers to another text"),
     "a word that is not looked for": lambda p: (

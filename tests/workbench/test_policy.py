@@ -23,8 +23,8 @@ async def test_each_constraint_says_what_it_is_understood_as(ask):
     names, german = found["constraints"]
     assert found["problems"] == []
     assert (names["id"], names["line"], names["status"]) == ("names", 2, "understood")
-    assert names["understood"] == "asks for people (PERSON)"
-    assert names["limits"] == ["redact", "unless"]
+    assert names["understood"] == "hides people's names, wherever they are"
+    assert names["limits"] == ["not for whoever has roles: clerk"]
     assert (german["line"], german["status"]) == (5, "needs_model")
     assert "refused without a model" in german["warning"]
     assert found["roles"] == ["clerk"]

@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sdrag.cli.common import LOCAL, AsJson, Llm, complete_with
+from sdrag.cli.common import LOCAL, Llm, complete_with
 from sdrag.errors import PolicyError, UsageError
 from sdrag.policy import Policy
-from sdrag.vocabulary import Constraint
 
-_FAILED = {
-    "hides": "number {quoted} of its hides is shown",
-    "kept": "number {quoted} of its hides is shown, since a keep covers it",
-    "keeps": "number {quoted} of its keeps is withheld",
-    "refused": "not run, since the constraint is not understood",
+if TYPE_CHECKING:
+    from sdrag.disclosure.constraint_parser import ParsedConstraint
+    from sdrag.evaluation.examples import ExampleFailure
+
+_WRONG = {
+    "hides": "must be hidden, and is shown.",
+    "kept": "must be hidden, and is shown since a keep covers it.",
+    "keeps": "must stay, and is hidden.",
 }
-_TO_DO = (
-    "Constraints are refused without a model. Reword them, pass a model (`llm=`), or "
-    "set `when_not_understood: withhold`."
+_NETWORKS = (
+    "Trained networks decide what tells of a subject, sentence by sentence. They miss"
+    " some and take some that they should not: add examples from your own documents."
 )
+_NEXT = """
+To say more about a sentence, write it like this:
+  - text: Remove names of witnesses
+    keep: [Ward 7]                # stays, although the sentence hides its like
+    unless: {{roles: [clerk]}}      # is not hidden from people with this role
+    sensitivity: high             # hides more; low hides less
+    examples:                     # tried each time you check
+      - {{text: Mr Hale is in., hides: [Hale], keeps: [is in]}}
+On your documents: sdrag preview {path} DOCUMENTS --html preview.html
+In each build: sdrag check {path} --json (prints no sentence; ends with 1 if an example
+fails or a sentence is refused, with 2 if the file is no policy)"""
 
 
 def check(
@@ -35,14 +50,20 @@ def check(
         Literal["policy", "audit"] | None,
         typer.Option(help="Print a JSON schema instead, for editors and validators."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print one JSON object instead, which quotes no word: for logs.",
+        ),
+    ] = False,
 ) -> None:
     """
-    Check policy files: how each constraint is understood, and whether examples hold.
+    Say what each sentence of a policy hides, try it, and run the examples.
 
-    Prints ids and types, and no word of a constraint or an example, since these are
-    confidential. Ends with 1 if an example fails or a constraint would be refused, and
-    with 2 if a file is no valid policy.
+    Quotes the policy, which may be confidential; with --json ids and types alone. Ends
+    with 1 if an example fails or a sentence would be refused, and with 2 if a file is
+    no valid policy.
 
     Example: sdrag check policy.yaml
     """
@@ -55,47 +76,40 @@ def check(
         return
     if not policies:
         raise UsageError("There is no policy file to check.", hint="Name one.")
+    from sdrag.disclosure.constraint_parser import parse
+    from sdrag.disclosure.setup import why_not
     from sdrag.evaluation.examples import run_examples
-    from sdrag.explanation.understood_as import settings_of
 
     complete = complete_with(llm, "--llm")
-    constraints: list[dict[str, Any]] = []
-    errors: list[dict[str, Any]] = []
-    guards: dict[str, None] = {}
-    passed = failed = refused = 0
+    result: dict[str, Any] = {"ok": True, "constraints": [], "guards": [], "errors": []}
+    counts = {"passed": 0, "failed": 0}
+    failures: list[dict[str, Any]] = []
+    refused = 0
     for path in policies:
         try:
             policy = Policy.read(path)
         except PolicyError as error:
-            errors += _problems(path, error)
+            result["errors"] += _problems(path, error)
             continue
-        typer.echo(f"{path}: a valid policy")
-        for rule in policy.rules:
-            described = _describe(rule, policy, has_model=complete is not None)
-            constraints.append({"file": str(path), **described})
-            needs_model = complete is None and described["status"] == "needs_model"
-            refused += needs_model and policy.when_not_understood == "refuse"
-        guards |= dict.fromkeys(policy.guards)
-        for line in settings_of(policy):
-            typer.echo(f"  {line}")
+        parsed = [parse(rule) for rule in policy.rules]
+        result["constraints"] += [{"file": str(path), **_described(p)} for p in parsed]
+        result["guards"] += [g for g in policy.guards if g not in result["guards"]]
+        if complete is None and policy.when_not_understood == "refuse":
+            refused += sum(bool(why_not(each)) for each in parsed)
         results = run_examples(policy, complete)
-        passed, failed = passed + results.passed, failed + results.failed
-        typer.echo(f"  examples: {results.passed} passed, {results.failed} failed")
-        for failure in results.failures:
-            why = _FAILED[failure.kind].format(quoted=failure.quoted)
-            typer.echo(f"    {failure.constraint_id}, example {failure.example}: {why}")
-    if refused:
-        typer.echo(_TO_DO)
-    status = 2 if errors else int(failed + refused > 0)
-    result = {
-        "ok": not status,
-        "constraints": constraints,
-        "guards": list(guards),
-        "errors": errors,
-        "examples": {"passed": passed, "failed": failed},
-    }
+        counts["passed"] += results.passed
+        counts["failed"] += results.failed
+        failures += ({"file": str(path), **_numbers(f)} for f in results.failures)
+        if not as_json:
+            _print(path, policy, parsed, results.failures, has_model=bool(complete))
+            typer.echo(f"examples: {results.passed} passed, {results.failed} failed")
+    status = 2 if result["errors"] else int(counts["failed"] + refused > 0)
+    result["ok"] = not status
+    result["examples"] = {**counts, "failures": failures}
     if as_json:
         typer.echo(json.dumps(result))
+    elif not result["errors"]:
+        typer.echo(_NEXT.format(path=policies[0]))
     raise typer.Exit(status)
 
 
@@ -107,23 +121,110 @@ def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
         yield {**place, "message": str(problem)}
 
 
-def _describe(rule: Constraint, policy: Policy, *, has_model: bool) -> dict[str, Any]:
-    """Print and return how a constraint is understood."""
-    from sdrag.disclosure.constraint_parser import parse
+def _described(parsed: ParsedConstraint) -> dict[str, Any]:
+    """Return how a constraint is understood, in no word of it."""
     from sdrag.disclosure.setup import why_not
-    from sdrag.explanation.understood_as import limits_of, understood_as, without_model
 
-    parsed = parse(rule)
     reason = why_not(parsed)
-    typer.echo(f"  {rule.id}: {' '.join(limits_of(rule))}")
-    typer.echo(f"    {understood_as(parsed)}")
-    if warning := without_model(parsed, policy, has_model=has_model):
-        typer.echo(f"    {warning}")
     return {
-        "id": rule.id,
+        "id": parsed.constraint.id,
         "kind": parsed.kind,
         "types": sorted(parsed.types),
         "people": parsed.people,
         "status": "needs_model" if reason else "understood",
         "reason": reason,
     }
+
+
+def _numbers(failure: ExampleFailure) -> dict[str, Any]:
+    """Return which example fails, in no word of it."""
+    return {
+        "constraint": failure.constraint_id,
+        "example": failure.example,
+        "kind": failure.kind,
+        "number": failure.quoted,
+    }
+
+
+def _print(
+    path: Path,
+    policy: Policy,
+    constraints: list[ParsedConstraint],
+    failures: tuple[ExampleFailure, ...],
+    *,
+    has_model: bool,
+) -> None:
+    """Print what a policy does, sentence by sentence."""
+    from sdrag.explanation.trial import opened_by
+    from sdrag.explanation.understood_as import keep_in_words, settings_of
+
+    typer.echo(f"{path}: a valid policy")
+    for number, parsed in enumerate(constraints, start=1):
+        rule = parsed.constraint
+        typer.echo(f"\n{number}. “{rule.text}” ({rule.id})")
+        for line in _said(parsed, policy, has_model=has_model):
+            typer.echo(fill(line, 88, initial_indent="   ", subsequent_indent="     "))
+        for failure in failures:
+            if failure.constraint_id == rule.id:
+                _print_failure(policy, failure)
+    typer.echo("")
+    if any(parsed.kind in {"meaning", "statement"} for parsed in constraints):
+        typer.echo(fill(_NETWORKS, 88))
+    for keep in (each.keep() for each in policy.keep):
+        ids = ", ".join(opened_by(keep, policy)) or "nothing that was tried"
+        opens = "may open" if keep.pattern else "opens"
+        typer.echo(f"keep, under every sentence: {keep_in_words(keep)}; {opens} {ids}")
+    for line in settings_of(policy):
+        typer.echo(line)
+
+
+def _said(
+    parsed: ParsedConstraint, policy: Policy, *, has_model: bool
+) -> Iterator[str]:
+    """Yield what a constraint does, or why it is refused."""
+    from sdrag.disclosure.setup import why_not
+    from sdrag.explanation.trial import quoting, reworded, try_constraint
+    from sdrag.explanation.understood_as import effects_of, limits_of, warnings_of
+
+    if reason := why_not(parsed):
+        if has_model:
+            yield "The model decides."
+        elif policy.when_not_understood == "withhold":
+            yield "NOT UNDERSTOOD: without a model, all it holds for is withheld."
+        else:
+            yield "REFUSED: nothing runs with this sentence until it is understood."
+        yield quoting(reason, parsed)
+        yield f"Would be understood, for instance: “{reworded(parsed)}”"
+        return
+    yield from effects_of(parsed)
+    yield from warnings_of(parsed)
+    if parsed.reason:
+        yield f"to be checked: {quoting(parsed.reason, parsed)}"
+    (entry,) = (e for e in policy.constraints if e.id == parsed.constraint.id)
+    own = tuple(each.keep() for each in entry.keep)
+    yield from limits_of(replace(parsed.constraint, keep=own))
+    if parsed.kind == "everything":
+        return
+    trial = try_constraint(parsed, policy)
+    for words, sentence in trial.hides:
+        yield f"for example “{words}” in “{sentence}”"
+    if trial.few:
+        count = f"only {len(trial.hides)}" if trial.hides else "none"
+        yield (
+            f"narrower than its words: {count} of {trial.tried} sentences that were"
+            " tried; say it in other words, or set `sensitivity: high`"
+        )
+    yield f"but not “{trial.stays}”" if trial.stays else "none that was tried stays"
+
+
+def _print_failure(policy: Policy, failure: ExampleFailure) -> None:
+    """Print an example that does not hold: its text, what is expected, and what is."""
+    (entry,) = (e for e in policy.constraints if e.id == failure.constraint_id)
+    example = entry.examples[failure.example - 1]
+    typer.echo(f"   EXAMPLE {failure.example} FAILS: {example.text}")
+    if failure.kind == "refused":
+        typer.echo("     It is not run, since the sentence is not understood.")
+        return
+    listed = example.keeps if failure.kind == "keeps" else example.hides
+    typer.echo(f"     “{listed[failure.quoted - 1]}” {_WRONG[failure.kind]}")
+    typer.echo(f"     got: {failure.shown or 'nothing'}")

@@ -10,7 +10,7 @@ high. A constraint that would be refused is left out, and its examples fail.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sdrag.disclosure.keep import find_kept
@@ -35,12 +35,14 @@ class ExampleFailure:
         kind: `hides`: it was shown; `kept`: it was, since a keep covers it; `keeps`:
             it was withheld; `refused`: the constraint is not understood.
         quoted: Which entry of `hides` or `keeps`; 0 where it is none.
+        shown: What is shown of the example's text.
     """
 
     constraint_id: str
     example: int
     kind: Literal["hides", "kept", "keeps", "refused"]
     quoted: int = 0
+    shown: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def run_examples(
                 shown = _release(engine, entry, f"{name} {number}", example)
                 kept = find_kept(example.text, keeps)
                 wrong = [
-                    ExampleFailure(name, number, kind, quoted)
+                    ExampleFailure(name, number, kind, quoted, shown)
                     for kind, quoted in _untrue(example, shown, kept)
                 ]
             passed, failed = passed + (not wrong), failed + bool(wrong)

@@ -1,44 +1,187 @@
-"""What a policy does, in plain words that quote nothing of it."""
+"""
+What a policy does, in plain words for its author.
+
+An effect is made of what the constraint was parsed into, by the rules that the local
+engine follows: types that its words name are hidden wherever they are, types of a
+subject beside its words, and what must be understood where the networks agree.
+`sdrag.explanation.trial` tries it on sentences.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
 
-from sdrag.disclosure.constraint_parser import ParsedConstraint
+from sdrag.detectors.local.tables import common_words
+from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
+from sdrag.disclosure.constraint_parser.words import concept_rows, is_word
 from sdrag.disclosure.setup import why_not
 from sdrag.policy import Policy
-from sdrag.vocabulary import Constraint
+from sdrag.vocabulary import Constraint, Keep
 
-_KINDS = {
-    "types": "asks for mentions of these types",
-    "people": "asks for people",
-    "named": "asks for whom or what it names",
-    "statement": "asks for what it states",
-    "meaning": "asks for what must be understood",
-    "everything": "forbids everything",
-    "only": "forbids all but something",
+_METHODS = {
+    "rephrase": "has a model say it without what it finds",
+    "withhold": "withholds a passage in which it finds something",
 }
+_WHOLE = {
+    "everything": "hides every text that it holds for",
+    "only": "says what may be shown, and not what must be hidden",
+}
+_IDENTIFYING = (
+    "hides whatever may tell who somebody is: names, dates, ages, places, jobs,"
+    " relations, health, contacts, numbers and the like"
+)
+_PLAIN = 300
+"""So many of the most frequent English words tell an author nothing."""
+_SHOWN = 3
+"""So many words stand for all that tell a topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfMention:
+    """
+    Types that an author knows under one name.
+
+    Args:
+        types: Of mentions.
+        name: In the plural.
+        phrases: Sentences with one, which is in braces.
+        beside: Sentences with none.
+    """
+
+    types: frozenset[str]
+    name: str
+    phrases: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def kinds_of_mentions() -> tuple[KindOfMention, ...]:
+    """Return the kinds of mentions, and sentences to try, of `kinds.toml`."""
+    return tuple(
+        KindOfMention(
+            frozenset(row["types"]),
+            row["name"],
+            tuple(row["phrases"]),
+            tuple(row.get("beside", ())),
+        )
+        for row in _table()["kind"]
+    )
+
+
+@lru_cache(maxsize=1)
+def telling_sentences() -> tuple[str, ...]:
+    """Return sentences of subjects, to try, of `kinds.toml`."""
+    return tuple(_table()["sentences"])
+
+
+def _table() -> dict[str, Any]:
+    text = files(__package__).joinpath("kinds.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def understood_as(parsed: ParsedConstraint) -> str:
-    """Say what a constraint asks for."""
-    types = f" ({', '.join(sorted(parsed.types))})" if parsed.types else ""
-    named = parsed.people and parsed.kind != "people"
-    people = ", with the names of people" if named else ""
-    return f"{_KINDS[parsed.kind]}{types}{people}"
+    """Say what a constraint hides; its own words are quoted."""
+    return "; ".join(effects_of(parsed))
+
+
+def effects_of(parsed: ParsedConstraint) -> list[str]:
+    """Say what a constraint hides, a thought an entry."""
+    if parsed.kind in _WHOLE:
+        return [_WHOLE[parsed.kind]]
+    if parsed.identifying:
+        return [_IDENTIFYING]
+    if parsed.kind == "named":
+        sentences = "every sentence with " if parsed.about_names else ""
+        return [f"hides {sentences}{_quoted(parsed.names)}, in every form"]
+    everywhere = list(names_of(parsed.everywhere))
+    effects = [f"{_joined(everywhere)}, wherever they are"] if everywhere else []
+    effects += (_effect_of(topic, everywhere) for topic in parsed.topics)
+    if parsed.statement:
+        effects.append(f"what says that “{parsed.statement.strip(' .')}”")
+    elif parsed.kind == "meaning" and not any(topic.cues for topic in parsed.topics):
+        effects.append("what is close to the sentence in its meaning")
+    return [f"hides {effect}" for effect in effects if effect]
+
+
+def _effect_of(topic: Topic, everywhere: Collection[str]) -> str:
+    """Say what is hidden for a topic; nothing where that is hidden everywhere."""
+    if topic.name == "quoted":
+        return f"sentences with {_quoted(sorted(topic.cues))}"
+    beside = _joined(name for name in names_of(topic.types) if name not in everywhere)
+    words = _quoted(telling_words(topic), "or")
+    if topic.cues:
+        also = f", also {beside} there" if beside else ""
+        return f"what tells of “{topic.name}”{f' ({words})' if words else ''}{also}"
+    return f"{beside} only near words such as {words}" if beside and words else ""
+
+
+def names_of(types: Collection[str]) -> Iterator[str]:
+    """Yield what an author calls types."""
+    for kind in kinds_of_mentions():
+        if not kind.types.isdisjoint(types):
+            yield kind.name
+
+
+def telling_words(topic: Topic) -> list[str]:
+    """Return a few words that tell a topic: those of its table, or common ones."""
+    words: Iterable[str] = dict(concept_rows()).get(topic.name, {}).get("found", ())
+    if not topic.cues:
+        ranks = common_words()
+        hints = (word for word in topic.hints if ranks.get(word, _PLAIN) >= _PLAIN)
+        words = sorted(hints, key=lambda word: (ranks.get(word, len(ranks)), word))
+    chosen: list[str] = []
+    for word in words:
+        bare = word.removesuffix("*")
+        known = all(map(is_word, bare.split()))
+        if known and not any(bare[:4] == other[:4] for other in chosen):
+            chosen.append(bare)
+    return chosen[:_SHOWN]
+
+
+def warnings_of(parsed: ParsedConstraint) -> Iterator[str]:
+    """Yield where the effect of a constraint is wider or narrower than its words."""
+    if parsed.identifying:
+        return
+    asked = list(names_of(parsed.everywhere - parsed.implied))
+    implied = [name for name in names_of(parsed.implied) if name not in asked]
+    if asked and parsed.unheard:
+        words = _quoted(dict.fromkeys(parsed.unheard), "or")
+        yield f"wider than its words: {_joined(asked)} go, whether of {words} or not"
+    if implied:
+        words = _quoted(topic.name for topic in parsed.topics if topic.cues)
+        yield f"wider than its words: {_joined(implied)} go, whether of {words} or not"
 
 
 def limits_of(rule: Constraint) -> tuple[str, ...]:
-    """Return how a constraint is enforced, and the names of what limits it."""
-    limits = (
-        ("where", rule.where),
-        ("where_missing: skip", rule.where_missing == "skip"),
-        ("unless", rule.unless),
-        ("always", rule.always),
-        (f"sensitivity: {rule.sensitivity}", rule.sensitivity is not None),
-        ("keep", rule.keep),
-    )
-    return (rule.method, *(name for name, given in limits if given))
+    """Return how a constraint is enforced, where, and for whom it does not hold."""
+    limits = [_METHODS[rule.method]] if rule.method in _METHODS else []
+    for key, values in rule.where.items():
+        missing = "" if rule.where_missing == "skip" else ", or where that is missing"
+        limits.append(f"only where {key} is {_joined(map(str, values), 'or')}{missing}")
+    for attributes in rule.unless:
+        who = (f"{key}: {_joined(map(str, v), 'or')}" for key, v in attributes.items())
+        limits.append(f"not for whoever has {_joined(who)}")
+    if rule.always:
+        limits.append("for every text, whatever is asked")
+    if rule.sensitivity:
+        limits.append(f"with sensitivity {rule.sensitivity}")
+    return (*limits, *(f"lets stay {keep_in_words(keep)}" for keep in rule.keep))
+
+
+def keep_in_words(keep: Keep) -> str:
+    """Say what a keep lets stay."""
+    if keep.words:
+        return f"“{keep.words}”"
+    if keep.pattern:
+        return f"what matches {keep.pattern}"
+    name = _joined(names_of({keep.type})) or keep.type
+    near = _quoted(keep.unless_near, "or")
+    return f"{name} that are not near {near}" if near else name
 
 
 def without_model(parsed: ParsedConstraint, policy: Policy, *, has_model: bool) -> str:
@@ -65,8 +208,6 @@ def without_model(parsed: ParsedConstraint, policy: Policy, *, has_model: bool) 
 def settings_of(policy: Policy) -> Iterator[str]:
     """Yield what the rest of a policy does, and what its author should know."""
     yield f"guards: {', '.join(policy.guards) or 'none'}"
-    if policy.keep:
-        yield f"keep: {len(policy.keep)} that stay under every constraint"
     if not policy.metadata.keys:
         yield "metadata: every key stays behind (metadata.allow is empty)"
     if policy.metadata.verbatim:
@@ -77,3 +218,13 @@ def settings_of(policy: Policy) -> Iterator[str]:
             "warning: with top_k the question decides which constraints are applied,"
             " so what one question hides another may show"
         )
+
+
+def _quoted(words: Iterable[str], link: str = "and") -> str:
+    return _joined((f"“{word}”" for word in words), link)
+
+
+def _joined(parts: Iterable[str], link: str = "and") -> str:
+    """Return a list as it is said: "a, b and c"."""
+    *first, last = [*parts] or [""]
+    return f"{', '.join(first)} {link} {last}" if first else last

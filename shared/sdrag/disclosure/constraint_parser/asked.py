@@ -32,7 +32,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from sdrag.detectors.local.tables import common_words
+from sdrag.detectors.local.tables import FUNCTION_WORDS, common_words
 from sdrag.disclosure.constraint_parser.wording import (
     asks_for_names,
     is_clause,
@@ -48,6 +48,7 @@ from sdrag.disclosure.constraint_parser.words import (
     content_words,
     is_abbreviation,
     table,
+    word_set,
 )
 from sdrag.text.folding import fold_text
 from sdrag.text.phrase_matcher import needs_case
@@ -55,6 +56,8 @@ from sdrag.text.spans import shifted
 from sdrag.vocabulary import Span
 
 _QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
+_BELONGING = re.compile(r"\b(?:of|from|by|for|belonging to) [^,;.]+")
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
 _CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
 _CODE = re.compile(r"(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{4,}")
 _BY_FORM = frozenset(
@@ -131,6 +134,8 @@ class AskedTypes(NamedTuple):
         meaning: It must also be understood.
         plain: It names types that a detector knows whole, and nothing else.
         by_wording: Its plain words name types.
+        implied: Those of `everywhere` that none of its words names.
+        unheard: The words of its subject that decide nothing by themselves.
     """
 
     types: frozenset[str] = frozenset()
@@ -139,6 +144,8 @@ class AskedTypes(NamedTuple):
     meaning: bool = True
     plain: bool = False
     by_wording: bool = False
+    implied: frozenset[str] = frozenset()
+    unheard: tuple[str, ...] = ()
 
     @property
     def people(self) -> bool:
@@ -178,6 +185,8 @@ def asked_in(text: str) -> AskedTypes:
         meaning=meaning,
         plain=(known or by_types) and not meaning,
         by_wording=bool(worded) or any(wording.near for wording in wordings),
+        implied=everywhere - worded.union(*whole),
+        unheard=tuple(_unheard(content, spans)),
     )
 
 
@@ -258,6 +267,19 @@ def _says_more(content: str, spans: Sequence[Span]) -> bool:
         if words and not known and not shares:
             return True
     return False
+
+
+def _unheard(content: str, spans: Sequence[Span]) -> Iterator[str]:
+    """Yield the words that say whose or of what, and that no table knows."""
+    silent = FUNCTION_WORDS | word_set("orders") | word_set("blanket")
+    people = word_set("people") | word_set("audience")
+    belonging = [_span(match) for match in _BELONGING.finditer(content)]
+    for match in _LETTERS.finditer(content, content.find(subject_of(content))):
+        span, word = _span(match), match.group().lower().removesuffix("'s")
+        if word in silent or any(span.overlaps(other) for other in spans):
+            continue
+        if word in people or any(span.overlaps(other) for other in belonging):
+            yield match.group()
 
 
 def _span(match: re.Match[str]) -> Span:

@@ -71,8 +71,8 @@ _PARTICULAR = re.compile(r"\w's? \w|\bof (?:the|this|his|her|their|its|our)\b")
 """Something of something in particular: "moves of the game"."""
 
 _EXCEPTS = (
-    "It makes an exception. Write two constraints: one on what is hidden everywhere, "
-    "and one on the rest with `where` or `unless`."
+    "It makes an exception. Leave it out, and write what stays under `keep`, for whom "
+    "under `unless`, and in which documents under `where`."
 )
 _NOTHING = "It has no words."
 _FOREIGN = "It is not in English."
@@ -104,6 +104,8 @@ class ParsedConstraint(Confidential):
         statement: What it says itself that must not be said ("that Meyers is ill");
             empty where it only says what that is about.
         topics: What it speaks of, with the cues that tell it in a text.
+        implied: Types of `everywhere` that its subject brings and no word names.
+        unheard: Words of its subject that decide nothing by themselves.
         status: Whether the local engine can enforce it.
         reason: Why not, in plain words that quote nothing; empty if it can.
     """
@@ -120,6 +122,8 @@ class ParsedConstraint(Confidential):
     surely_names: bool = False
     statement: str = ""
     topics: tuple[Topic, ...] = ()
+    implied: frozenset[str] = frozenset()
+    unheard: tuple[str, ...] = ()
     status: Status = "understood"
     reason: str = ""
 
@@ -185,6 +189,8 @@ def _parse_content(text: str) -> ParsedConstraint:
         surely_names=named.surely,
         statement=statement,
         topics=asked.topics,
+        implied=asked.implied,
+        unheard=asked.unheard,
     )
 
 

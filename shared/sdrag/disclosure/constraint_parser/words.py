@@ -39,8 +39,11 @@ _DOMAINS = ("legal", "clinical", "personnel", "security", "finance", "privacy")
 _LONG_ENOUGH = 5
 _ENDINGS = ("s", "ly", "ness")
 _BEGINNINGS = ("non", "un", "re", "pre", "post", "co", "sub", "anti", "multi", "cyber")
-_PARTS = listed("co ex anti bi de e hr it non sub judice tlp re vis via pre x")
-"""Parts of hyphened words and of set phrases."""
+_PARTS = listed(
+    "co ex anti bi de e hr it non sub judice tlp re vis via pre x arent cant couldnt"
+    " didnt doesnt dont isnt mustnt neednt shant shouldnt wasnt werent wont wouldnt"
+)
+"""Parts of hyphened words and of set phrases, and what is shortened with `n't`."""
 _SLIP, _TERM = 4, 7
 """Shorter words are no slips of others, and shorter terms have none."""
 _QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)")

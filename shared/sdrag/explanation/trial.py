@@ -1,0 +1,212 @@
+"""
+Trying a constraint on sentences, and saying a refused one in other words.
+
+What a constraint is said to hide is tried by the local engine on sentences of
+`kinds.toml`, each by itself. What is shown as hidden was hidden, and what is shown as
+staying stayed. A sentence that is proposed for a refused one was parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, islice, zip_longest
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from sdrag.detectors.local.tables import common_words
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.constraint_parser.wording import (
+    is_english,
+    plain_text,
+    refusal,
+    split_exception,
+    subject_of,
+)
+from sdrag.disclosure.constraint_parser.words import (
+    is_misspelt,
+    number_words,
+    word_set,
+)
+from sdrag.disclosure.local.by_type import find_by_cue
+from sdrag.disclosure.setup import not_understood
+from sdrag.explanation.explain import Explainer
+from sdrag.explanation.understood_as import (
+    KindOfMention,
+    kinds_of_mentions,
+    telling_sentences,
+)
+from sdrag.policy import Policy
+from sdrag.vocabulary import Confidential, Keep, Passage
+
+_AT_ONCE = 6
+_MOST = 18
+"""So many sentences a constraint is tried on at most; the networks take a while."""
+_ENOUGH, _MANY = 3, 12
+_MARKS = re.compile(r"[{}]")
+_WORD_NUMBER = re.compile(r"^Word (\d+)")
+_OF_NAMES = ("A letter from {} arrived.", "They spoke of {}.", "It says {}.")
+_STATING = ("They know that {}.", "It is said that {}.", "He told me that {}.")
+_NEUTRAL = ("The meeting was moved upstairs.", "They counted the boxes.")
+_HOW = re.compile(
+    r"^(?:how|why|that|what|when|where) (?P<clause>\w+ .+)$", re.IGNORECASE
+)
+_UNDERSTOOD = "Remove names of people"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Trial(Confidential):
+    """
+    What a constraint did with sentences.
+
+    Args:
+        hides: Words that it hid, each with its sentence; three at most.
+        stays: A sentence that it left as it is; empty where it left none.
+        tried: How many sentences it was tried on.
+    """
+
+    hides: tuple[tuple[str, str], ...]
+    stays: str
+    tried: int
+
+    @property
+    def few(self) -> bool:
+        """Whether it hid fewer of many sentences than are shown of others."""
+        return len(self.hides) < _ENOUGH and self.tried >= _MANY
+
+
+def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
+    """
+    Try an understood constraint, with its keeps, on made-up sentences.
+
+    Args:
+        parsed: The constraint.
+        policy: Of which it is one.
+
+    Raises:
+        SdragError: A sentence could not be read.
+    """
+    name = parsed.constraint.id
+    (entry,) = (each for each in policy.constraints if each.id == name)
+    alone = entry.model_copy(update={"where": {}, "unless": (), "examples": ()})
+    explainer = Explainer(policy.model_copy(update={"constraints": (alone,)}))
+    hides: dict[str, str] = {}
+    stays: list[str] = []
+    sentences = [*dict.fromkeys(islice(_asked(parsed), _MOST)), *_beside(parsed)]
+    tried = 0
+    while sentences and not (len(hides) >= _ENOUGH and stays):
+        part, sentences = sentences[:_AT_ONCE], sentences[_AT_ONCE:]
+        tried += len(part)
+        for explanation in explainer.explain([Passage(s, s) for s in part]):
+            text = explanation.text
+            words = [each.span.of(text) for each in explanation.spans]
+            if words:
+                hides[text] = ", ".join(words)
+            else:
+                stays.append(text)
+    shown = islice(((words, text) for text, words in hides.items()), _ENOUGH)
+    return Trial(tuple(shown), next(iter(stays), ""), tried)
+
+
+def _asked(parsed: ParsedConstraint) -> Iterator[str]:
+    """Yield sentences that a constraint should hide something of, by their kinds."""
+    clause = _HOW.match(parsed.subject) if parsed.kind == "meaning" else None
+    statement = parsed.statement.strip(" .") or (clause["clause"] if clause else "")
+    own = [
+        *(form.format(name) for form in _OF_NAMES for name in parsed.names),
+        *(form.format(statement) for form in _STATING if statement),
+    ]
+    told = (text for text in telling_sentences() if any(find_by_cue(text, [parsed])))
+    kinds = [kind.phrases for kind in _kinds_of(parsed)]
+    for row in zip_longest(own, told, *kinds, fillvalue=""):
+        yield from (_MARKS.sub("", sentence) for sentence in row if sentence)
+
+
+def _beside(parsed: ParsedConstraint) -> Iterator[str]:
+    """Yield sentences that a constraint may leave as they are."""
+    for kind in _kinds_of(parsed):
+        yield from kind.beside
+    yield from _NEUTRAL
+
+
+def _kinds_of(parsed: ParsedConstraint) -> list[KindOfMention]:
+    """Return the kinds of mentions that a constraint asks for."""
+    types = parsed.types | parsed.everywhere
+    return [k for k in kinds_of_mentions() if not k.types.isdisjoint(types)]
+
+
+def opened_by(keep: Keep, policy: Policy) -> list[str]:
+    """
+    Return the ids of constraints under which a keep of the policy lets something stay.
+
+    Words are tried in two sentences, types are compared with those that a constraint
+    asks for. What a pattern matches is not known: it may open any of them.
+
+    Raises:
+        SdragError: A sentence could not be read.
+    """
+    refused = not_understood(policy)
+    rules = [rule for rule in policy.rules if rule.id not in refused]
+    if keep.pattern:
+        return [rule.id for rule in rules]
+    if keep.type:
+        asked = {p.constraint.id: p.types | p.everywhere for p in map(parse, rules)}
+        return [name for name, types in asked.items() if keep.type in types]
+    everywhere = tuple(
+        entry.model_copy(update={"where": {}, "unless": ()})
+        for entry in policy.constraints
+    )
+    explainer = Explainer(policy.model_copy(update={"constraints": everywhere}))
+    texts = [f"It was at {keep.words}.", f"A letter from {keep.words} arrived."]
+    explanations = explainer.explain([Passage(text, text) for text in texts])
+    left = chain.from_iterable(explanation.left for explanation in explanations)
+    ids = {each.constraint_id for each in left if each.causes[0].by == "kept"}
+    return [rule.id for rule in rules if rule.id in ids]
+
+
+def quoting(reason: str, parsed: ParsedConstraint) -> str:
+    """Return a reason of the parser with the word quoted that it counts to."""
+    words = number_words(plain_text(parsed.constraint.text))
+    return _WORD_NUMBER.sub(
+        lambda match: f"“{words.get(int(match[1]), match[0])}”", reason
+    )
+
+
+def reworded(parsed: ParsedConstraint) -> str:
+    """Return a sentence that is understood where a constraint is not."""
+    texts = (*_rewordings(parsed), _UNDERSTOOD)
+    rules = (replace(parsed.constraint, text=text) for text in texts)
+    return next(r.text for r in rules if parse(r).status == "understood")
+
+
+def _rewordings(parsed: ParsedConstraint) -> Iterator[str]:
+    """Yield a constraint in other words, the nearest first."""
+    text = plain_text(parsed.constraint.text)
+    words = number_words(text)
+    misspelt = [word for word in words.values() if is_misspelt(word)]
+    typed = bool(parsed.everywhere)
+    if parsed.kind == "only" or not is_english(text, misspelt):
+        return
+    corrected = text
+    for word in misspelt:
+        corrected = corrected.replace(word, _nearest(word))
+    yield corrected
+    yield split_exception(text)[0]
+    if refusal(text, typed=typed):
+        return
+    for name in parsed.names:
+        yield text.replace(name, f'"{name}"')
+    yield f'Do not mention "{subject_of(text)}"'
+
+
+def _nearest(word: str) -> str:
+    """Return the word that constraints are made of, or else English uses, nearest."""
+    for known in (sorted(word_set("crucial")), list(common_words())):
+        near = process.extract(
+            word.lower(), known, scorer=OSA.distance, score_cutoff=2, limit=None
+        )
+        if near:
+            return min(near, key=lambda row: (row[1], -len(row[0])))[0]
+    return word
