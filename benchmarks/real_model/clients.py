@@ -11,11 +11,13 @@ from urllib.request import urlopen
 
 from langchain_openai import ChatOpenAI
 from llama_index.core.llms import ChatMessage
+from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
 from pydantic import BaseModel
 
 CONTEXT = 8192
 """Tokens: all that the model was trained for."""
+TOOLS = "tools, or words: the model's template shows it none"
 QUESTION = "The harbour opens at six. When does the harbour open?"
 COUNT = "Count to ten thousand."
 SHORT = {"max_tokens": 60}
@@ -27,6 +29,11 @@ class Opening(BaseModel):
 
     place: str
     hour: str
+
+
+def look_up(place: str) -> str:
+    """Look up when a place opens."""
+    return f"{place}: six"
 
 
 SCHEMA = {"name": "Opening", "schema": Opening.model_json_schema()}
@@ -75,9 +82,15 @@ def langchain(url: str) -> dict[str, Callable[[], bool]]:
     def stream() -> list[str]:
         return [str(piece.text) for piece in llm.stream(QUESTION, **SHORT)]
 
-    checks = _checks(chat, stream, lambda: llm.ainvoke(COUNT, **ENDLESS), url)
-    schema = {"JSON schema": lambda: isinstance(opening.invoke(QUESTION), Opening)}
-    return {**checks, **schema}
+    def use_tools() -> bool:
+        reply = llm.bind_tools([look_up], tool_choice="any").invoke(QUESTION, **SHORT)
+        return bool(reply.tool_calls or reply.text)
+
+    return {
+        **_checks(chat, stream, lambda: llm.ainvoke(COUNT, **ENDLESS), url),
+        "JSON schema": lambda: isinstance(opening.invoke(QUESTION), Opening),
+        TOOLS: use_tools,
+    }
 
 
 def llamaindex(url: str) -> dict[str, Callable[[], bool]]:
@@ -92,9 +105,15 @@ def llamaindex(url: str) -> dict[str, Callable[[], bool]]:
         pieces = llm.stream_chat([ChatMessage(QUESTION)], **SHORT)
         return [str(piece.delta) for piece in pieces]
 
-    return _checks(
-        chat, stream, lambda: llm.achat([ChatMessage(COUNT)], **ENDLESS), url
-    )
+    def use_tools() -> bool:
+        tools = [FunctionTool.from_defaults(look_up)]
+        reply = llm.chat_with_tools(tools, QUESTION, tool_required=True, **SHORT)
+        calls = llm.get_tool_calls_from_response(reply, error_on_no_tool_call=False)
+        return bool(calls or reply.message.content)
+
+    count = [ChatMessage(COUNT)]
+    checks = _checks(chat, stream, lambda: llm.achat(count, **ENDLESS), url)
+    return {**checks, TOOLS: use_tools}
 
 
 def _checks(

