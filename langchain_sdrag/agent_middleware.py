@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, NoReturn
 
 from langchain_core.embeddings import Embeddings
@@ -254,31 +255,28 @@ class RedactingTool(BaseTool):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool, and redact what it returns."""
-        arguments = _plain(input)
-        run = get_callback_manager_for_config(ensure_config(config)).on_tool_start(
-            {"name": self.name}, str(arguments), inputs=arguments
-        )
-        released = run_sync(self._attempt(sync, input, config, kwargs))
-        if isinstance(released, Exception):
-            run.on_tool_error(released)
-            raise released
-        run.on_tool_end(released)
-        return released
+        return _answer(run_sync(self._traced(sync, input, config, kwargs)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool without blocking the event loop."""
-        arguments = _plain(input)
-        manager = get_async_callback_manager_for_config(ensure_config(config))
-        run = await manager.on_tool_start(
-            {"name": self.name}, str(arguments), inputs=arguments
-        )
-        released = await self._attempt(wait, input, config, kwargs)
-        if isinstance(released, Exception):
-            await run.on_tool_error(released)
-            raise released
-        await run.on_tool_end(released)
+        return _answer(await self._traced(wait, input, config, kwargs))
+
+    async def _traced(
+        self, mode: Mode, call: Any, config: RunnableConfig | None, kwargs: Any
+    ) -> Any:
+        """Tell the run's handlers what was asked, and what is released."""
+        arguments, full = _plain(call), ensure_config(config)
+        manager: Any = get_callback_manager_for_config(full)
+        if mode is wait:
+            manager = get_async_callback_manager_for_config(full)
+        start = partial(manager.on_tool_start, {"name": self.name}, str(arguments))
+        run = await mode(start, start, inputs=arguments)
+        released = await self._attempt(mode, call, config, kwargs)
+        failed = isinstance(released, Exception)
+        end = run.on_tool_error if failed else run.on_tool_end
+        await mode(end, end, released)
         return released
 
     async def _attempt(
@@ -310,6 +308,12 @@ class RedactingTool(BaseTool):
 
     def _run(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise InternalError("A redacting tool is invoked, never run.")
+
+
+def _answer(released: Any) -> Any:
+    if isinstance(released, Exception):
+        raise released
+    return released
 
 
 @dataclass

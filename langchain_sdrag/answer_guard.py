@@ -20,7 +20,7 @@ from pydantic import Field
 
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.models import Model
-from langchain_sdrag.wrapping import Invoked, Work, Wrapper, enforce
+from langchain_sdrag.wrapping import TracedRunnable, Work, Wrapper, enforce
 from sdrag.effects.modes import Mode
 from sdrag.engine import Stage
 from sdrag.errors import UsageError
@@ -37,7 +37,7 @@ Output = str | dict[str, Any]
 
 
 class AnswerGuard(
-    Invoked[Inputs, Output], Wrapper, RunnableSerializable[Inputs, Output]
+    TracedRunnable[Inputs, Output], Wrapper, RunnableSerializable[Inputs, Output]
 ):
     """
     Check an answer against the passages it was made from.

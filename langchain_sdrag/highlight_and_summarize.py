@@ -33,7 +33,7 @@ from pydantic import Field, PrivateAttr
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model, detach, messages
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.wrapping import Invoked, Work, Wrapper, enforce
+from langchain_sdrag.wrapping import TracedRunnable, Work, Wrapper, enforce
 from sdrag.effects.modes import Mode, iterate_sync, sync, wait
 from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine, Stage
@@ -59,7 +59,7 @@ bool, "reason": str, "unanswered": [int]}`. A stream ends with the last three.
 
 
 class HighlightAndSummarize(
-    Invoked[Inputs, Output], Wrapper, RunnableSerializable[Inputs, Output]
+    TracedRunnable[Inputs, Output], Wrapper, RunnableSerializable[Inputs, Output]
 ):
     """
     Answer from verified highlights, with a model that is blind to the question.

@@ -102,9 +102,9 @@ class IngestTransformer(Transformer[Document], BaseDocumentTransformer):
         if self._task.rebuilds:
             return leaving
         pairs = zip(done.given, documents, strict=True)
-        came = {passage.id: (passage, document) for passage, document in pairs}
+        originals = {passage.id: (passage, document) for passage, document in pairs}
         for index, passage in enumerate(done.passages):
-            before, document = came.get(passage.id, (None, leaving[index]))
+            before, document = originals.get(passage.id, (None, leaving[index]))
             if passage == before and document.id == passage.id:
                 leaving[index] = document
         return leaving

@@ -29,8 +29,8 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model
 from langchain_sdrag.searching import FilteredRetriever, HostRetriever, search_with
 from langchain_sdrag.wrapping import (
-    Invoked,
     OnBehalf,
+    TracedRunnable,
     Work,
     Wrapper,
     enforce,
@@ -151,7 +151,7 @@ Retrieved = Sequence[Document] | Mapping[str, Any]
 
 
 class SelectiveDisclosureCompressor(
-    Invoked[Retrieved, list[Document]],
+    TracedRunnable[Retrieved, list[Document]],
     Wrapper,
     RunnableSerializable[Retrieved, list[Document]],
     BaseDocumentCompressor,

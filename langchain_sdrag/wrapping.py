@@ -63,6 +63,19 @@ from sdrag.state import StateSource
 from sdrag.vocabulary import Principal
 from sdrag.wrapper import ReloadableWrapper
 
+T = TypeVar("T")
+Input = TypeVar("Input")
+Output = TypeVar("Output")
+Work = Callable[[Mode, BaseCallbackManager], Coroutine[Any, Any, Any]]
+"""What a call does, given the mode and the callbacks of its run."""
+LANGCHAIN = Framework(
+    complete,
+    embed,
+    model_name,
+    context_window,
+    partial(hide_from_tracers, child=None),
+)
+make_engine = partial(Engine, framework=LANGCHAIN)
 PrincipalResolver = Callable[[RunnableConfig], Principal | None]
 
 
@@ -146,21 +159,6 @@ for _name in (
         setattr(OnBehalf, _name, _stream_for_caller(_name))
 
 
-T = TypeVar("T")
-Input = TypeVar("Input")
-Output = TypeVar("Output")
-Work = Callable[[Mode, BaseCallbackManager], Coroutine[Any, Any, Any]]
-"""What a call does, given the mode and the callbacks of its run."""
-LANGCHAIN = Framework(
-    complete,
-    embed,
-    model_name,
-    context_window,
-    partial(hide_from_tracers, child=None),
-)
-make_engine = partial(Engine, framework=LANGCHAIN)
-
-
 class Wrapper(ReloadableWrapper, BaseModel):
     """A runnable that is built with an engine."""
 
@@ -198,7 +196,7 @@ class Wrapper(ReloadableWrapper, BaseModel):
         return super().model_copy(update=update, deep=deep)
 
 
-class Invoked(OnBehalf, Generic[Input, Output]):
+class TracedRunnable(OnBehalf, Generic[Input, Output]):
     """A wrapper whose run tells tracers how much it was given, and what it returns."""
 
     def invoke(

@@ -69,7 +69,7 @@ _COPIES_OF_TEXT = ("window", "original_text")
 """The metadata keys in which sentence windows keep the text."""
 
 
-class IngestTransformer(Transformer[BaseNode], TransformComponent):
+class IngestTransformer(TransformComponent, Transformer[BaseNode]):
     """A task of the core over nodes."""
 
     policy_hash: str
@@ -124,19 +124,19 @@ class IngestTransformer(Transformer[BaseNode], TransformComponent):
     def _write(
         self, documents: Sequence[BaseNode], done: Transformed
     ) -> list[BaseNode]:
-        came = {}
+        originals = {}
         if not self._task.rebuilds:
             pairs = zip(done.given, documents, strict=True)
-            came = {passage.id: (passage, node) for passage, node in pairs}
+            originals = {passage.id: (passage, node) for passage, node in pairs}
         hosts = [NodeWithScore(node=node) for node in documents]
-        new = [passage for passage in done.passages if passage.id not in came]
+        new = [passage for passage in done.passages if passage.id not in originals]
         built = iter(nodes_of(new, None, hosts))
         leaving: list[BaseNode] = []
         for passage in done.passages:
-            if passage.id not in came:
+            if passage.id not in originals:
                 leaving.append(_build(next(built).node, passage, done.hidden))
                 continue
-            before, node = came[passage.id]
+            before, node = originals[passage.id]
             if passage != before:
                 node = _edit(node, before, passage, done.hidden)
             leaving.append(node)
@@ -146,6 +146,11 @@ class IngestTransformer(Transformer[BaseNode], TransformComponent):
         self, mode: Mode, steps: Steps[R], search: HostSearch | None = None
     ) -> R:
         return await enforce(mode, self._engine, steps, search)
+
+    def __repr__(self) -> str:
+        return Transformer.__repr__(self)
+
+    __str__ = __repr__
 
 
 def _build(node: BaseNode, passage: Passage, hidden: Sequence[str]) -> BaseNode:

@@ -27,7 +27,6 @@ from ..support.faces import (
     Documents,
     Nodes,
     Scenario,
-    aask,
     ask,
     langchain_retriever,
     llamaindex_retriever,
@@ -116,16 +115,6 @@ def test_the_next_answer_is_under_the_new_policy(build, file):
     assert named(A) not in repr(wrapper)
     if isinstance(wrapper, llamaindex_sdrag.SelectiveDisclosurePostprocessor):
         assert wrapper.model_dump()["policy_hash"] == named(B)
-
-
-@pytest.mark.parametrize("build", BUILDERS)
-async def test_async_methods_are_under_it_too(build, file):
-    write(file, A)
-    wrapper = build(FOUND, policy=file)
-    write(file, B)
-    wrapper.reload()
-
-    assert is_under_b(str(await aask(wrapper, FOUND)))
 
 
 @each_framework

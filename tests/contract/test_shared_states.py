@@ -141,7 +141,7 @@ def test_two_processes_bind_a_corpus_as_one_does(work, place, request, tmp_path)
     assert not [text for text in texts if any(name in text for name in NAMES)]
 
 
-ARTICLES = load_articles()[::7]
+ARTICLES = load_articles()[::20]
 QUESTIONS = ["What?", "Who was it?", "When was that?", "Where?", "Why?", "Tell me all."]
 LETTERS = str.maketrans("0123456789", "abcdefghij")
 

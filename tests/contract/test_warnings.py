@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-import langchain_sdrag
-import llamaindex_sdrag
 import sdrag.embeddings
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.runner import Limits
@@ -20,24 +18,16 @@ from sdrag.errors import MissingExtraError
 from sdrag.privacy.reasons import REASONS
 from sdrag.vocabulary import Passage
 
-from ..support.doubles import (
-    LangChainToyEmbeddings,
-    LlamaIndexToyEmbedding,
-    failing,
-    garbled,
-    hanging,
-    verdicts,
-)
+from ..support.doubles import failing, garbled, hanging, verdicts
 from ..support.faces import (
     BUILDERS,
     Scenario,
     aask,
     ask,
-    documents,
     langchain_retriever,
     llamaindex_postprocessor,
-    text_nodes,
 )
+from ..support.frameworks import BOTH, SYNC_AND_ASYNC, LangChain
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 CREW = "The crew of the boat slept."
@@ -165,39 +155,14 @@ def test_a_deep_copy_warns_for_itself(warned):
     assert len(warned()) == 2
 
 
-def langchain_binder(policy: Any) -> Any:
-    return langchain_sdrag.ConstraintBinder(
-        policy=policy, state=None, embeddings=LangChainToyEmbeddings()
+def bind(framework: Any, policy: Any, *batches: Any, is_async: bool = False) -> None:
+    """Bind chunks by one binder; each batch is a list of the metadata of its chunks."""
+    binder = framework.package.ConstraintBinder(
+        policy, None, embeddings=framework.embeddings
     )
-
-
-def llamaindex_binder(policy: Any) -> Any:
-    return llamaindex_sdrag.ConstraintBinder(
-        policy=policy, state=None, embeddings=LlamaIndexToyEmbedding()
-    )
-
-
-def bind(binder: Any, corpus: Scenario) -> None:
-    """Bind a corpus as the binder's framework does."""
-    if isinstance(binder, langchain_sdrag.ConstraintBinder):
-        binder.transform_documents(documents(corpus))
-    else:
-        binder(text_nodes(corpus))
-
-
-def abind(binder: Any, corpus: Scenario) -> None:
-    if isinstance(binder, langchain_sdrag.ConstraintBinder):
-        asyncio.run(binder.atransform_documents(documents(corpus)))
-    else:
-        asyncio.run(binder.acall(text_nodes(corpus)))
-
-
-def corpus_of(*metadata: dict[str, Any], document: str | None = "log") -> Scenario:
-    chunks = [
-        Passage(f"p{n}", QUAY, item, document_id=document)
-        for n, item in enumerate(metadata)
-    ]
-    return Scenario("corpus", chunks)
+    for batch in batches:
+        chunks = [framework.document(f"p{n}", QUAY, **d) for n, d in enumerate(batch)]
+        framework.transform(binder, chunks, is_async=is_async)
 
 
 def limited(key: str, **more: Any) -> dict[str, Any]:
@@ -205,13 +170,12 @@ def limited(key: str, **more: Any) -> dict[str, Any]:
     return {"constraints": [entry]}
 
 
-@pytest.mark.parametrize("make", [langchain_binder, llamaindex_binder])
-@pytest.mark.parametrize("bind", [bind, abind])
-def test_a_binder_warns_of_a_key_that_no_chunk_carries(make, bind, warned):
+@BOTH
+@SYNC_AND_ASYNC
+def test_a_binder_warns_of_a_key_that_no_chunk_carries(framework, is_async, warned):
     """It is named with its constraint, and what becomes of it; once a binder."""
-    binder = make(limited("departmnt"))
-    bind(binder, corpus_of({"department": "x"}, {}))
-    bind(binder, corpus_of({"department": "y"}))
+    batches = [{"department": "x"}, {}], [{"department": "y"}]
+    bind(framework, limited("departmnt"), *batches, is_async=is_async)
 
     (message,) = warned()
     assert "constraint doses" in message
@@ -222,16 +186,14 @@ def test_a_binder_warns_of_a_key_that_no_chunk_carries(make, bind, warned):
 
 def test_what_a_binder_says_of_keys_and_documents(warned):
     """Nothing where a chunk carries the key; no word that may be somebody's name."""
-    for metadata in ([{"department": "y"}, {}], [{}, {"department": None}], []):
-        bind(langchain_binder(limited("department")), corpus_of(*metadata))
+    framework = LangChain()
+    for batch in ([{"department": "y"}, {}], [{}, {"department": None}], []):
+        bind(framework, limited("department"), batch)
     assert warned() == []
 
-    skipping = langchain_binder(limited("ward", where_missing="skip"))
-    bind(skipping, corpus_of({}))
-    bind(langchain_binder(limited("patient Anna Karlsson")), corpus_of({}))
-    binder = langchain_binder(POLICY)
-    bind(binder, corpus_of({}, {}, document=None))
-    bind(binder, corpus_of({}, document=None))
+    bind(framework, limited("ward", where_missing="skip"), [{}])
+    bind(framework, limited("patient Anna Karlsson"), [{}])
+    bind(framework, POLICY, [{"source": None}, {"source": None}], [{"source": None}])
 
     skipped, unnamed, undocumented = warned()
     assert "the constraint does not hold" in skipped

@@ -25,7 +25,8 @@ class TestPrincipals:
     def test_the_config_of_the_call_names_the_principal(self, host):
         config = {"configurable": {"principal": JUDGE}}
 
-        assert wrapped(host).invoke("q", config)[0].page_content == TEXT
+        with acting_as(Principal("c")):  # for whom the call does not act
+            assert wrapped(host).invoke("q", config)[0].page_content == TEXT
         assert wrapped(host).invoke("q")[0].page_content != TEXT
 
     def test_the_config_travels_through_a_chain(self, host):

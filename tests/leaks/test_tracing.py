@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import CallbackManager
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever as LangChainRetriever
 from langgraph.config import get_stream_writer
@@ -103,6 +104,23 @@ def test_a_retriever_does_not_tell_the_handlers_that_are_bound_to_it(mode):
 
     assert ask_langchain(wrap_langchain(bound, LangChainModel(reply=reply)), mode)
     assert not leaked([handler.seen])
+
+
+def test_a_manager_in_a_context_variable_is_not_found_inside():
+    """A retriever that passes on what its application keeps in one passes nothing."""
+    handler, kept = Handler(), ContextVar[Any]("kept", default=None)
+
+    class Passing(Documents):
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> Any:
+            model = LangChainModel(reply=lambda _: "fine")
+            model.invoke(RAW, {"callbacks": kept.get()})
+            return super()._get_relevant_documents(query, run_manager=run_manager)
+
+    kept.set(CallbackManager([handler]))
+    ask_langchain(wrap_langchain(Passing(), LangChainModel(reply=reply)), "sync")
+
+    assert handler.seen == []
+    assert kept.get() is not None
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -268,10 +286,11 @@ print([
 """
 
 
-def test_importing_and_building_changes_no_name_of_the_host():
+def test_importing_and_building_changes_no_name_of_the_host_and_warns_of_nothing():
     """Every attribute of the frameworks' modules, and every method of their classes."""
     done = subprocess.run(
         [sys.executable, "-c", PROBE], capture_output=True, text=True, check=True
     )
 
     assert done.stdout.strip() == "[]"
+    assert "_sdrag/" not in done.stderr

@@ -69,20 +69,6 @@ def test_synthesize() -> None:
     assert response.metadata == {"a": {"source": "faq"}}
 
 
-async def test_the_response_says_that_it_was_declined() -> None:
-    """Declined, streamed or not, it says so and why; an answer says nothing of it."""
-    said = {"declined": True, "reason": "nothing-highlighted", "unanswered": [1]}
-    for streaming in (False, True):
-        hook = HighlightAndSummarize(llm=Model(extracts=[]), streaming=streaming)
-        response: Any = hook.synthesize(QUESTION, nodes())
-        later: Any = await hook.asynthesize(QUESTION, nodes())
-        if streaming:
-            "".join(response.response_gen)
-            "".join([piece async for piece in later.response_gen])
-
-        assert response.metadata == later.metadata == {"sdrag": said}
-
-
 def test_a_guard_around_it_keeps_what_it_said() -> None:
     """The guard's report and the ending are under one key, and both are there."""
     hook = HighlightAndSummarize(llm=Model(extracts=[]))
