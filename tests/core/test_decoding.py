@@ -131,12 +131,6 @@ def test_decoding_never_makes_a_text_much_longer(text: str) -> None:
     assert len(decode(text).text) <= 2 * len(text)
 
 
-def test_no_reading_tells_its_text() -> None:
-    assert not any(
-        "meyers" in repr(reading).lower() for reading in readings("M e y e r s")
-    )
-
-
 @given(TEXTS)
 def test_a_text_folds_to_its_parts_folded(text: str) -> None:
     """A text without anything to fold but case is folded at once, others by piece."""

@@ -17,11 +17,11 @@ from sdrag.detectors.models import (
     PresidioDetector,
     TokenClassificationDetector,
     UnionDetector,
-    windows,
 )
 from sdrag.effects.steps import Failure, Reply, run
 from sdrag.embeddings import model_folder
 from sdrag.errors import LocalLimitError, UsageError
+from sdrag.text.sentences import windows
 
 from ..support.scripted import Scripted
 
@@ -297,14 +297,14 @@ def test_a_union_of_nothing_is_an_error() -> None:
 
 
 def test_windows_cover_every_word() -> None:
-    """Cut windows hold all the text but the whitespace between sentences."""
+    """They follow on each other, and cut a word only where it is longer than one."""
     text = ("One sentence here. " * 50) + "x" * 3000 + " end."
 
     cut = list(windows(text, 400))
 
     assert all(len(window) <= 400 for window in cut)
-    covered = {place for w in cut for place in range(w.start, w.end)}
-    assert all(place in covered for place, c in enumerate(text) if not c.isspace())
+    assert "".join(window.of(text) for window in cut) == text
+    assert all(w.of(text).endswith(".") for w in cut[:2])
 
 
 HANGING = {

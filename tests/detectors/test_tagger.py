@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -131,12 +129,6 @@ def test_a_long_text_is_read_to_its_end() -> None:
     assert "mushroom" in _masked(_found(filler + CASE), filler + CASE)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n"])
-def test_nothing_to_read_is_read(text: str) -> None:
-    """An empty text has no words."""
-    assert _found(text) == ()
-
-
 class _Broken:
     """A detector that cannot read."""
 
@@ -200,21 +192,6 @@ def test_weights_say_what_they_are(weights) -> None:
         metadata = file.metadata()
 
     assert {"name", "version", "source_data", "licence"} <= metadata.keys()
-
-
-def test_a_text_reads_the_same_on_every_thread() -> None:
-    """Nothing of a request is kept on the network."""
-    texts = [CASE, CASE * 3, "A single line."] * 3
-    alone = [tagger.tags(text) for text in texts]
-
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(tagger.tags, texts))
-
-    for one, other in zip(alone, together, strict=True):
-        assert [tag.span for tag in one] == [tag.span for tag in other]
-        assert np.allclose(
-            [tag.chance for tag in one], [tag.chance for tag in other], atol=2e-4
-        )
 
 
 BLOCKS = ((0x300, 48), (0x900, 64), (0x1100, 32), (0x200B, 5), (0xD800, 4), (0xDC00, 4))

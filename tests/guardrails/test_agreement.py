@@ -217,10 +217,3 @@ def test_any_text_is_compared(claim, source):
     found = compared(" ".join(claim), " ".join(source))
 
     assert found.missing >= 0
-
-
-def test_nothing_of_a_text_is_shown():
-    """What holds a text has no content in its repr."""
-    tokens = read_tokens(["Alice Grant took 20 mg."])
-
-    assert "Alice" not in f"{tokens!r}{read_quantities(tokens)!r}"

@@ -52,57 +52,34 @@ def separator_sources(ids, policy):
     return filled.partition("content.\n\n")[2]
 
 
-every_way = pytest.mark.parametrize(
-    "sources",
-    [langchain_sources, llamaindex_sources, separator_sources],
+@pytest.mark.parametrize(
+    "sources", [langchain_sources, llamaindex_sources, separator_sources]
 )
-
-
-def cited(form):
-    return {"citations": {"format": form}}
-
-
-@every_way
 def test_marks_show_the_ids_that_are_to_be_cited(sources):
-    """After the number, in both marks of each source."""
-    found = MARK.findall(sources(IDS, cited("id")))
-
-    assert found == [
-        (kind, str(number), identity)
-        for number, identity in enumerate(IDS, start=1)
-        for kind in ("BEGIN", "END")
-    ]
-
-
-@every_way
-def test_marks_show_no_ids_where_numbers_are_cited(sources):
-    """Nothing asks for them."""
-    printed = sources(IDS, cited("number"))
-
-    assert [(number, identity) for _, number, identity in MARK.findall(printed)] == [
-        (str(number), "") for number in (1, 2, 3, 4) for _ in "be"
-    ]
-
-
-@every_way
-def test_an_id_that_could_forge_a_mark_is_not_shown(sources):
-    """Its source keeps its number alone, and its neighbours keep their ids."""
-    for identity in FORGED:
-        printed = sources((identity, "doc-7"), cited("id"))
+    """In both marks of each source, but for one that could forge a mark."""
+    for ids, form in (
+        (IDS, "id"),
+        (IDS, "number"),
+        *(((forged, "doc-7"), "id") for forged in FORGED),
+    ):
+        printed = sources(ids, {"citations": {"format": form}})
+        shown = ["" if form == "number" or one in FORGED else one for one in ids]
 
         assert MARK.findall(printed) == [
-            (kind, *named)
-            for named in (("1", ""), ("2", "doc-7"))
+            (kind, str(number), one)
+            for number, one in enumerate(shown, start=1)
             for kind in ("BEGIN", "END")
         ]
-        assert printed.count("SOURCE") == 4
-        assert len(identity) < 3 or identity not in printed
+        assert printed.count("SOURCE") == 2 * len(ids)
+        assert len(ids[0]) < 3 or shown[0] or form == "number" or ids[0] not in printed
 
 
 def test_a_document_without_an_id_has_none_in_its_marks():
     """What we call it ourselves means nothing to anybody."""
     documents = [Document(page_content=TEXT)]
 
-    printed = langchain_sdrag.separated_sources(documents, policy=cited("id"))
+    printed = langchain_sdrag.separated_sources(
+        documents, policy={"citations": {"format": "id"}}
+    )
 
     assert MARK.findall(printed) == [("BEGIN", "1", ""), ("END", "1", "")]

@@ -118,23 +118,6 @@ def test_everything_that_comes_out_has_the_property(
     assert len(found) <= 4
 
 
-@given(attacks(), st.randoms(use_true_random=False))
-@settings(max_examples=100)
-def test_the_order_of_extracts_means_nothing(
-    attack: tuple[list[Passage], list[str]], rng: random.Random
-) -> None:
-    """Shuffling the extracts changes nothing that comes out."""
-    passages, extracts = attack
-    shuffled = rng.sample(extracts, len(extracts))
-
-    one = verify_highlights(extracts, passages)
-    other = verify_highlights(shuffled, passages)
-
-    assert [(h.passage_id, h.span) for h in one] == [
-        (h.passage_id, h.span) for h in other
-    ]
-
-
 @given(TEXTS)
 @settings(max_examples=100)
 def test_a_highlight_verifies_again(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
@@ -293,18 +292,6 @@ def test_whole_sentences_only() -> None:
     assert reasons([sentence[4:]], cut_at="sentences") == ["cuts-a-sentence"]
     for extract in (sentence, f"{sentence}."):
         assert texts([extract], cut_at="sentences") == [f"{sentence}."]
-
-
-def test_a_result_shows_and_pickles_no_content() -> None:
-    """Evidence is codes, counts and ids; a result reads as its highlights."""
-    refused = verify(["secret words nowhere to be found"])
-    result = verify([REPORT.text])
-
-    assert "secret" not in repr(refused) + repr(refused.refusals)
-    assert "harbour" not in repr(result)
-    assert tuple(result) == result.highlights
-    with pytest.raises(UsageError):
-        pickle.dumps(result)
 
 
 def test_what_means_nothing_is_an_error() -> None:

@@ -23,53 +23,20 @@ from sdrag.detectors import Detector
 from sdrag.effects.runner import try_within
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import UsageError
-from sdrag.text.sentences import sentences
+from sdrag.text.sentences import windows
+from sdrag.text.spans import shifted
 from sdrag.vocabulary import Mention, Span
 
 
-def windows(
-    text: str, limit: int, fits: Callable[[str], bool] = lambda _: True
-) -> Iterator[Span]:
-    """
-    Yield stretches that together cover every sentence.
-
-    Args:
-        text: What is cut.
-        limit: The most characters of a window; a longer sentence is cut between words
-            where it has any, within one where it has none.
-        fits: Returns True if a model reads a stretch to its end; what it does not is
-            halved until it does.
-    """
-    start = end = None
-    for sentence in sentences(text):
-        for piece in _pieces(text, sentence, limit):
-            if start is None or end is None:
-                start, end = piece.start, piece.end
-            elif piece.end - start <= limit:
-                end = piece.end
-            else:
-                yield from _halves(text, Span(start, end), fits)
-                start, end = piece.start, piece.end
-    if start is not None and end is not None:
-        yield from _halves(text, Span(start, end), fits)
-
-
-def _pieces(text: str, sentence: Span, limit: int) -> Iterator[Span]:
-    start = sentence.start
-    while sentence.end - start > limit:
-        cut = text.rfind(" ", start + limit // 2, start + limit)
-        end = cut if cut > start else start + limit
-        yield Span(start, end)
-        start = end
-    yield Span(start, sentence.end)
-
-
-def _halves(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[Span]:
-    if len(span) == 1 or fits(span.of(text)):
-        yield span
-        return
-    for half in _pieces(text, span, (len(span) + 1) // 2):
-        yield from _halves(text, half, fits)
+def _read_whole(text: str, limit: int, fits: Callable[[str], bool]) -> Iterator[Span]:
+    """Yield windows; what a model does not read to its end is halved until it does."""
+    for window in windows(text, limit):
+        part = window.of(text)
+        if len(part) > 1 and not fits(part):
+            for half in _read_whole(part, (len(part) + 1) // 2, fits):
+                yield shifted(half, window.start)
+        elif not part.isspace():
+            yield window
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +190,7 @@ class GlinerDetector(_ModelDetector):
     window: int = 1200
 
     def _read(self, text: str) -> Iterator[Mention]:
-        for window in windows(text, self.window, _gliner_reads):
+        for window in _read_whole(text, self.window, _gliner_reads):
             for entity in self.model.predict_entities(
                 window.of(text), list(self.labels), threshold=self.threshold
             ):
@@ -287,7 +254,7 @@ class TokenClassificationDetector(_ModelDetector):
         object.__setattr__(self, "labels", {**TOKEN_LABELS, **self.labels})
 
     def _read(self, text: str) -> Iterator[Mention]:
-        for window in windows(text, self.window, self._fits):
+        for window in _read_whole(text, self.window, self._fits):
             yield from self._mentions(text, window)
 
     def _fits(self, text: str) -> bool:

@@ -36,7 +36,7 @@ from sdrag.effects.steps import Steps, replied
 from sdrag.policy import Policy, binds
 from sdrag.policy.sections import mark_pattern
 from sdrag.state.register import WORD
-from sdrag.text.dates import MONTHS
+from sdrag.text.dates import MONTHS, WEEKDAYS
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.readings import readings
 from sdrag.vocabulary import (
@@ -78,7 +78,6 @@ _UNITS = listed(
     st nd rd th
     """
 )
-_WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
 _FUNCTION, _TELLING, _RARE = 100, 500, 4_000
 """From these ranks on, a word tells something, and means the same everywhere."""
 _LEAST = 3
@@ -302,12 +301,12 @@ def _is_ordinary(word: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    """Take a plural and a possessive for the word itself."""
+    """Take a plural for the word itself; a stem would take Manning for a man."""
     return word.removesuffix("s") if len(word) > _LEAST else word
 
 
 @lru_cache(maxsize=1)
 def _places() -> frozenset[str]:
     """Return words that are written with a capital and name nobody."""
-    names = (*countries(), *peoples(), *MONTHS, *_WEEKDAYS, *_UNITS)
+    names = (*countries(), *peoples(), *MONTHS, *WEEKDAYS, *_UNITS)
     return frozenset(fold_text(word) for name in names for word in name.split())

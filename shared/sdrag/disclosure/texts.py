@@ -24,8 +24,7 @@ from typing import Any, TypeGuard
 
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
-from sdrag.text.folding import is_boundary
-from sdrag.text.sentences import sentences
+from sdrag.text.sentences import windows
 from sdrag.text.values import TooLarge, Walk
 from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
 
@@ -120,7 +119,7 @@ def _packed(
     text = ""
     pieces: list[Piece] = []
     for index in group:
-        for span in _cuts(passages[index].text, limit):
+        for span in windows(passages[index].text, limit):
             if pieces and len(text) + len(_SEAM) + len(span) > limit:
                 yield Block(text, tuple(pieces))
                 text, pieces = "", []
@@ -129,32 +128,6 @@ def _packed(
             text += span.of(passages[index].text)
     if pieces:
         yield Block(text, tuple(pieces))
-
-
-def _cuts(text: str, limit: int) -> Iterator[Span]:
-    """Cut a text into spans of at most `limit`, between sentences or else words."""
-    if not text:
-        return
-    start = 0
-    ends = [span.end for span in sentences(text)] if len(text) > limit else []
-    position = 0
-    while len(text) - start > limit:
-        fitting = start
-        while position < len(ends) and ends[position] <= start + limit:
-            fitting = ends[position]
-            position += 1
-        end = fitting if fitting > start else _between_words(text, start, limit)
-        yield Span(start, end)
-        start = end
-    yield Span(start, len(text))
-
-
-def _between_words(text: str, start: int, limit: int) -> int:
-    """Return the last place within the limit that cuts no word, or the limit."""
-    end = start + limit
-    while end > start and not is_boundary(text, end):
-        end -= 1
-    return end if end > start else start + limit
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 from sdrag.documents.formats import (
@@ -26,7 +25,7 @@ from sdrag.documents.formats import (
 from sdrag.documents.parquet import read_parquet
 from sdrag.documents.rich_text import read_docx, read_html, read_pdf
 from sdrag.errors import UsageError
-from sdrag.text.sentences import sentences
+from sdrag.text.sentences import windows
 from sdrag.vocabulary import Confidential, Passage
 
 READERS: dict[str, Callable[[bytes, Remarks], Iterator[Record]]] = {
@@ -204,16 +203,9 @@ def chunks_of(document: Passage, characters: int = CHUNK_CHARACTERS) -> list[Pas
 
     Args:
         document: Its id names the chunks: `ID:1`, `ID:2` and so on.
-        characters: The most of a chunk; one sentence may be longer.
+        characters: The most of a chunk; a longer sentence is cut between words.
     """
-    text, ends, before = document.text, [0], 0
-    for sentence in sentences(text):
-        if sentence.end - ends[-1] > characters and before > ends[-1]:
-            ends.append(before)
-        before = sentence.end
-    if text:
-        ends.append(len(text))
     return [
-        replace(document, id=f"{document.id}:{number}", text=text[start:end])
-        for number, (start, end) in enumerate(pairwise(ends), start=1)
+        replace(document, id=f"{document.id}:{number}", text=span.of(document.text))
+        for number, span in enumerate(windows(document.text, characters), start=1)
     ]

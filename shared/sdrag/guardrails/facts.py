@@ -14,6 +14,7 @@ from typing import NamedTuple
 from sdrag.detectors.local.tables import common_words
 from sdrag.guardrails.quantities import DATES, Quantity, read_periods, read_quantities
 from sdrag.guardrails.words import TokenText, is_among, is_function_word, word_set
+from sdrag.text.dates import MONTHS, WEEKDAYS
 
 _KINDS = ({"number"}, DATES, {"time"})
 _NUMBER_WORDS = {
@@ -39,10 +40,8 @@ _TITLES = word_set(
     " general sergeant judge justice prosecutor president minister chancellor king"
     " queen prince princess saint st the i"
 )
-_NO_NAMES = word_set(
-    "january february march april may june july august september october november"
-    " december monday tuesday wednesday thursday friday saturday sunday"
-    " c f celsius fahrenheit eur usd gbp chf"
+_NO_NAMES = (
+    MONTHS.keys() | WEEKDAYS | word_set("c f celsius fahrenheit eur usd gbp chf")
 )
 _CLAUSE = 6
 """How many words a clause's end counts for."""

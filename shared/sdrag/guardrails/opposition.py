@@ -14,12 +14,10 @@ from dataclasses import dataclass
 
 from sdrag.guardrails.polarity import are_opposite, is_denied, polarity_differs
 from sdrag.guardrails.quantities import DATES, Quantity, read_quantities
-from sdrag.guardrails.words import TokenText, read_tokens
+from sdrag.guardrails.words import PREFIX, TokenText, read_tokens
 from sdrag.vocabulary import Confidential
 
 _SAME_SUBJECT = 0.6
-_PREFIX = 5
-"""Letters by which relatives of a word are known."""
 
 Figures = tuple[Quantity, ...]
 
@@ -57,7 +55,7 @@ def read_sentence(sentence: str) -> SentenceFacts:
     return SentenceFacts(
         sentence,
         frozenset(
-            token.base[:_PREFIX]
+            token.base[:PREFIX]
             for at, token in enumerate(tokens)
             if token.content and at not in counted
         ),
@@ -141,7 +139,7 @@ def _antonyms(left: SentenceFacts, right: SentenceFacts) -> frozenset[str]:
         for facts in (left, right)
     )
     return frozenset(
-        word[:_PREFIX]
+        word[:PREFIX]
         for word_pair in ((a, b) for a in mine - theirs for b in theirs - mine)
         if are_opposite(*word_pair)
         for word in word_pair
@@ -150,7 +148,7 @@ def _antonyms(left: SentenceFacts, right: SentenceFacts) -> frozenset[str]:
 
 def _places(facts: SentenceFacts, words: frozenset[str]) -> Iterator[int]:
     for at, token in enumerate(facts.tokens):
-        if token.content and token.base[:_PREFIX] in words:
+        if token.content and token.base[:PREFIX] in words:
             yield at
 
 

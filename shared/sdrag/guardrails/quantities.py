@@ -11,13 +11,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sdrag.guardrails.words import (
-    NUMBER_WORDS,
-    TokenText,
-    is_function_word,
-    word_set,
-)
-from sdrag.text.dates import MONTHS
+from sdrag.guardrails.words import TokenText, is_function_word, word_set
+from sdrag.text.dates import MONTHS, NUMBER_WORDS, WEEKDAYS
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
 
@@ -50,11 +45,6 @@ _MONEY = word_set("euro dollar pound franc")
 _LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isalpha())
 _BEFORE = frozenset("\u20ac$\u00a3") | word_set("eur usd gbp chf")
 _AMBIGUOUS_MONTHS = word_set("may march mar jan sep dec")
-_WEEKDAYS = {
-    name: day[:3]
-    for day in "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905 -- a list to read
-    for name in (day, f"{day}s")
-}
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)")
 _PERIODS = {
     "hourly": "hour",
@@ -164,8 +154,8 @@ def _date(tokens: TokenText, at: int) -> list[Quantity]:
         ]
     if match := _CLOCK.fullmatch(word):
         return [Quantity("time", f"{int(match[1])}:{match[2]}", at, at + 1)]
-    if word in _WEEKDAYS:
-        return [Quantity("weekday", _WEEKDAYS[word], at, at + 1)]
+    if word.removesuffix("s") in WEEKDAYS:
+        return [Quantity("weekday", word[:3], at, at + 1)]
     counts = _word(tokens, at + 1) in _UNITS or _word(tokens, at + 1) in _SCALES
     if _YEAR.fullmatch(word) and not counts:
         return [Quantity("year", float(word), at, at + 1)]

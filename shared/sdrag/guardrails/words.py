@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from sdrag.text.dates import CARDINALS
+from sdrag.text.dates import NUMBER_WORDS
 from sdrag.text.folding import fold_text
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
@@ -35,7 +35,6 @@ _FUNCTION = word_set(
     " will more most other some such all both each i we you your our him us one two"
     " not no s t"
 )
-NUMBER_WORDS = {"zero": 0, **CARDINALS}
 _BOUNDARIES = frozenset(";:,()-")
 _HARD = frozenset(";:")
 _CONJUNCTIONS = word_set(
@@ -43,7 +42,7 @@ _CONJUNCTIONS = word_set(
     " whose that when where"
 )
 _SIDING = word_set("vot argu speak rul decid campaign")
-_PREFIX = 5
+PREFIX = 5
 """Letters by which relatives of a word are known."""
 
 
@@ -63,9 +62,9 @@ def is_among(word: str, words: Collection[str]) -> bool:
     """Say whether a stem, or a near relative, is among others."""
     if word in words:
         return True
-    if len(word) < _PREFIX or not word.isalpha():
+    if len(word) < PREFIX or not word.isalpha():
         return False
-    beginning = word[:_PREFIX]
+    beginning = word[:PREFIX]
     return any(other.startswith(beginning) and other.isalpha() for other in words)
 
 

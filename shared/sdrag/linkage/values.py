@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
 
-from sdrag.text.dates import Date, month_first, read_date
+from sdrag.text.dates import NUMBER_WORDS, Date, month_first, read_date
 from sdrag.text.folding import fold_text
 
 _WORD = re.compile(r"[^\W_]+")
@@ -32,12 +32,6 @@ _LEAST = 4
 """Fewer digits than this are no identifier."""
 _NATIONAL = 9
 """Digits of a telephone number that must agree; what precedes is a trunk or country."""
-_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen
-fourteen fifteen sixteen seventeen eighteen nineteen"""
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_SPOKEN = {word: number for number, word in enumerate(_ONES.split())} | {
-    word: 10 * number for number, word in enumerate(_TENS.split(), start=2)
-}
 _NUMBER = re.compile(r"\d{1,3}")
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -91,7 +85,7 @@ def _national(form: str) -> str | None:
 def stated(folded: str) -> frozenset[str]:
     """Return the numbers that a form states, in digits or in words."""
     words = _WORD.findall(folded)
-    spoken = {str(_SPOKEN[word]) for word in words if word in _SPOKEN}
+    spoken = {str(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS}
     return frozenset(_DIGITS.findall(folded)) | spoken
 
 
@@ -119,7 +113,9 @@ def _age(form: str) -> int | None:
         return None if f"{numbers[0]}s" in text else int(numbers[0])
     if numbers:
         return None
-    spoken = [_SPOKEN[word] for word in _WORD.findall(text) if word in _SPOKEN]
+    spoken = [
+        NUMBER_WORDS[word] for word in _WORD.findall(text) if word in NUMBER_WORDS
+    ]
     return sum(spoken) if 0 < len(spoken) <= 2 else None
 
 

@@ -51,6 +51,11 @@ ORDINALS = {
     "thirtieth": 30,
 }
 """The number of each word from first to twentieth, and of thirtieth."""
+NUMBER_WORDS = {"zero": 0, **CARDINALS}
+"""The number of each word that counts, from zero to nineteen, and of the tens."""
+WEEKDAYS = frozenset(
+    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+)
 _VALUES = CARDINALS | ORDINALS | {"oh": 0, "hundred": 100, "thousand": 1000}
 _SPELLED = "|".join(sorted(_VALUES, key=len, reverse=True))
 _NUMBER = re.compile(rf"\b(?:{_SPELLED})(?:(?:[ -]| and )(?:{_SPELLED}))*\b")

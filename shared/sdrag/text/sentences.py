@@ -11,7 +11,9 @@ each one of their own.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from sdrag.text.folding import is_boundary
 from sdrag.vocabulary import Span
 
 _WORD = re.compile(r"\w+(?:['\u2019\u2011-]\w+)*")
@@ -71,6 +73,32 @@ def sentences(text: str, *, cells: bool = False) -> tuple[Span, ...]:
             start = match.end()
     _add(found, text, start, len(text))
     return tuple(found)
+
+
+def windows(text: str, limit: int) -> Iterator[Span]:
+    """
+    Cut a text into windows, between sentences where that is possible, else words.
+
+    Args:
+        text: All of it is in the windows.
+        limit: The most characters of a window.
+    """
+    ends = [span.end for span in sentences(text)] if len(text) > limit else []
+    start = position = 0
+    while len(text) - start > limit:
+        end = start
+        while position < len(ends) and ends[position] <= start + limit:
+            end = ends[position]
+            position += 1
+        if end <= start:
+            end = start + limit
+            while end > start and not is_boundary(text, end):
+                end -= 1
+        end = end if end > start else start + limit
+        yield Span(start, end)
+        start = end
+    if start < len(text):
+        yield Span(start, len(text))
 
 
 def words(text: str) -> tuple[Span, ...]:
