@@ -15,13 +15,11 @@ from sdrag.state import open_state
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.faces import (
-    WRAPPERS,
     Scenario,
     core_disclose,
     langchain_invoke,
     langchain_retriever,
     llamaindex_retrieve,
-    through,
 )
 from ..support.scripted import canary
 
@@ -89,26 +87,6 @@ def test_nothing_crosses_principals_or_policies(kept, asked, tmp_path_factory):
         alone = ask(core_disclose, scenario)
         together = ask(core_disclose, scenario, shared)
         assert comparable(together) == comparable(alone)
-
-
-@through(*WRAPPERS)
-def test_a_state_keeps_two_roles_apart(face, tmp_path):
-    """The same question by a physician and a visitor gives two contexts."""
-    scenario = Scenario("doses", PASSAGES, POLICIES[0])
-    for principal in (PHYSICIAN, VISITOR, PHYSICIAN):
-        asked = replace(scenario, principal=principal)
-        text = str(ask(face, asked, tmp_path / "state.db"))
-        assert ("40 mg" in text) == (principal is PHYSICIAN)
-
-
-def test_a_state_keeps_two_placeholders_apart():
-    """Each policy's own stands where something was cut."""
-    shared = open_state()
-    for mark in ("[gone]", "***", "[gone]"):
-        policy = {"constraints": [DOSES], "disclosure": {"placeholder": mark}}
-        text = str(core_disclose(Scenario("marks", PASSAGES, policy, state=shared)))
-        assert mark in text
-        assert "40 mg" not in text
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -205,19 +183,3 @@ def test_no_text_lies_in_the_files(tmp_path):
         for word in (*WORDS, "conceal", "witness"):
             assert word.lower().encode() not in data
         assert not file.stat().st_mode & 0o077
-
-
-def test_a_second_question_asks_no_model():
-    """What was located once is looked up, whoever asks next."""
-    prompts = []
-
-    def counting(prompt):
-        prompts.append(prompt)
-        return looking(prompt)
-
-    state, scenario = open_state(), replace(beside(0), reply=counting)
-    first = ask(core_disclose, scenario, state)
-    before = len(prompts)
-
-    assert ask(core_disclose, scenario, state) == first
-    assert len(prompts) == before > 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField, RunnableLambda
@@ -68,23 +67,6 @@ class TestPrincipals:
 
 class TestRunnable:
     """Everything a LangChain user does with a runnable works."""
-
-    def test_names_tags_and_metadata_reach_the_handlers(self, host):
-        class Starts(BaseCallbackHandler):
-            def __init__(self):
-                self.seen = []
-
-            def on_retriever_start(self, *args, **kwargs):
-                self.seen.append(kwargs)
-
-        config = {"tags": ["t"], "metadata": {"m": 1}, "run_name": "mine"}
-        starts = Starts()
-        wrapped(host).with_config(config).invoke("q", {"callbacks": [starts]})
-
-        (start,) = starts.seen
-        assert "t" in start["tags"]
-        assert start["metadata"]["m"] == 1
-        assert start["name"] == "mine"
 
     def test_retries_and_fallbacks_wrap_it(self, host):
         class Down(BaseRetriever):
