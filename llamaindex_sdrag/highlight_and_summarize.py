@@ -54,7 +54,7 @@ from sdrag.highlight.streaming import Piece, StreamHost, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight
+from sdrag.vocabulary import EVIDENCE_KEY, Highlight
 from sdrag.wrapper import (
     asked_of,
     highlighter_of,
@@ -143,12 +143,12 @@ class HighlightAndSummarize(NodeSynthesizer):
 
     async def _answer(self, mode: Mode, engine: Engine, asked: Asked) -> RESPONSE_TYPE:
         settings = settings_of(engine, self._highlighter)
-        sources = _Sources(asked, engine.policy.metadata.evidence)
+        evidence = engine.policy.metadata.evidence
         if not self._streaming:
             answered = await enforce(mode, engine, answer(asked, settings))
-            sources.add(answered.highlights)
-            sources.end(answered.ending)
-            return Response(answered.text, sources.nodes, sources.metadata)
+            nodes = _sources(answered.highlights, asked, evidence)
+            metadata = _metadata(nodes) | _end(answered.ending)
+            return Response(answered.text, nodes, metadata)
         host = StreamHost(
             mode,
             engine.runner(),
@@ -157,56 +157,43 @@ class HighlightAndSummarize(NodeSynthesizer):
             partial(enforce, mode, engine),
         )
         pieces = sealed_stream(stream(asked, settings, host))
-        # The first piece holds the sources; what follows it is text.
-        sources.read(await anext(pieces))
-        texts = _texts(pieces, sources)
+        highlights: Any = await anext(pieces)  # they come before the first word
+        nodes = _sources(highlights, asked, evidence)
+        metadata = _metadata(nodes)
+        texts = _texts(pieces, metadata)
         if mode is wait:
-            return AsyncStreamingResponse(texts, sources.nodes, sources.metadata)
-        return StreamingResponse(iterate_sync(texts), sources.nodes, sources.metadata)
+            return AsyncStreamingResponse(texts, nodes, metadata)
+        return StreamingResponse(iterate_sync(texts), nodes, metadata)
 
 
-class _Sources(Confidential):
-    """The sources of an answer, and how it ended; a stream adds them as it goes on."""
+def _sources(
+    highlights: Sequence[Highlight], asked: Asked, evidence: str | None
+) -> list[NodeWithScore]:
+    """Give each highlight as a node, with the metadata of its passage."""
+    passages = {passage.id: passage for passage in asked.passages}
+    cited = [replace(passages[h.passage_id], text=h.text) for h in highlights]
+    return nodes_of(cited, evidence)
 
-    def __init__(self, asked: Asked, evidence: str | None) -> None:
-        self._passages = {passage.id: passage for passage in asked.passages}
-        self._evidence = evidence
-        self.nodes: list[NodeWithScore] = []
-        self.metadata: dict[str, Any] = {}
 
-    def add(self, highlights: Sequence[Highlight]) -> None:
-        """Add each highlight as a node, with the metadata of its passage."""
-        passages = [
-            replace(self._passages[highlight.passage_id], text=highlight.text)
-            for highlight in highlights
-        ]
-        nodes = nodes_of(passages, self._evidence)
-        self.nodes.extend(nodes)
-        self.metadata.update({each.node.node_id: each.node.metadata for each in nodes})
+def _metadata(nodes: Sequence[NodeWithScore]) -> dict[str, Any]:
+    return {each.node.node_id: each.node.metadata for each in nodes}
 
-    def end(self, ending: Ending) -> None:
-        """Say how an answer ended, where there is something to say."""
-        if ending.reason:
-            self.metadata[EVIDENCE_KEY] = ending.as_dict()
 
-    def read(self, piece: Piece) -> str:
-        """Take in a piece; return what leaves of it as text."""
-        if isinstance(piece, str):
-            return piece
-        if isinstance(piece, Ending):
-            self.end(piece)
-        else:
-            self.add(piece)
-        return ""
+def _end(ending: Ending) -> dict[str, Any]:
+    """Say how an answer ended, where there is something to say."""
+    return {EVIDENCE_KEY: ending.as_dict()} if ending.reason else {}
 
 
 async def _texts(
-    pieces: AsyncGenerator[Piece, None], sources: _Sources
+    pieces: AsyncGenerator[Piece, None], metadata: dict[str, Any]
 ) -> AsyncGenerator[str, None]:
+    """Yield the text of a stream; the metadata then say how it ended."""
     async with aclosing(pieces):
         async for piece in pieces:
-            if text := sources.read(piece):
-                yield text
+            if isinstance(piece, Ending):
+                metadata.update(_end(piece))
+            elif isinstance(piece, str) and piece:
+                yield piece
 
 
 def _chunks(mode: Mode, llm: LLM | None, prompt: Prompt) -> Any:

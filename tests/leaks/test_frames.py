@@ -15,8 +15,10 @@ from langchain_sdrag import (
 )
 from llamaindex_sdrag import SelectiveDisclosurePostprocessor, guard_tool
 from sdrag import Options
-from sdrag.errors import HostError, UsageError, cut_off
+from sdrag.errors import HostError, InternalError, UsageError, cut_off
+from sdrag.vocabulary import Passage
 
+from ..support.faces import Scenario, langchain_invoke, llamaindex_retrieve
 from .agent import ASK, AgentModel
 from .canaries import QUERY, RAW, SETTINGS, leaked
 from .surfaces import told
@@ -47,6 +49,20 @@ def guarded_tool(mode):
 def test_a_tool_leaves_no_answer_in_the_frames_of_an_error(use, mode):
     with pytest.raises(UsageError, match="The principal is a dict") as caught:
         use(mode)
+
+    assert not leaked(told(caught.value))
+
+
+@pytest.mark.parametrize("face", [langchain_invoke, llamaindex_retrieve])
+def test_what_was_retrieved_is_in_no_frame_of_a_later_error(face, monkeypatch):
+    """The host has answered, and then something of ours breaks."""
+
+    def broken(*_):
+        raise RuntimeError(RAW)
+
+    monkeypatch.setattr("sdrag.pipeline.enforce", broken)
+    with pytest.raises(InternalError) as caught:
+        face(Scenario("found", [Passage("p", RAW)], SETTINGS))
 
     assert not leaked(told(caught.value))
 

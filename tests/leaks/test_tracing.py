@@ -236,6 +236,22 @@ def test_handlers_of_other_threads_go_on_hearing_in_llamaindex(tmp_path):
     assert "Question B" in heard
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_postprocessor_puts_no_raw_node_into_a_span(mode, tmp_path):
+    """What retrieved the nodes has shown them; the postprocessor does not again."""
+    hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(
+        SETTINGS, LlamaIndexModel(reply)
+    )
+    nodes = [NodeWithScore(node=TextNode(text=RAW), score=1.0)]
+    with watching_llamaindex(tmp_path) as seen:
+        if mode == "sync":
+            hook.postprocess_nodes(nodes)
+        else:
+            settled(hook.apostprocess_nodes(nodes))
+
+    assert not leaked([seen["spans"], seen["events"]])
+
+
 def test_handlers_can_be_added_and_removed_and_the_lists_put_back():
     ask_llamaindex(wrap_llamaindex(Nodes()), "sync")
     root = get_dispatcher()
