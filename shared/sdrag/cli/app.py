@@ -16,6 +16,7 @@ from sdrag.cli.mask import mask
 from sdrag.cli.model_check import model_check
 from sdrag.cli.preview import preview
 from sdrag.cli.scan import scan
+from sdrag.cli.suggest import suggest
 from sdrag.cli.workbench import workbench
 
 app = typer.Typer(
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _command in (init, check, preview, workbench, bind, mask, scan, audit):
+for _command in (init, suggest, check, preview, workbench, bind, mask, scan, audit):
     app.command()(_command)
 app.command("eval")(evaluate)
 app.command("model-check")(model_check)

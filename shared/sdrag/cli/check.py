@@ -207,7 +207,7 @@ def _said(
         return
     trial = try_constraint(parsed, policy)
     for words, sentence in trial.hides:
-        yield f"for example “{words}” in “{sentence}”"
+        yield f"for example “{', '.join(words)}” in “{sentence}”"
     if trial.few:
         count = f"only {len(trial.hides)}" if trial.hides else "none"
         yield (

@@ -67,7 +67,7 @@ class Trial(Confidential):
         tried: How many sentences it was tried on.
     """
 
-    hides: tuple[tuple[str, str], ...]
+    hides: tuple[tuple[tuple[str, ...], str], ...]
     stays: str
     tried: int
 
@@ -92,7 +92,7 @@ def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
     (entry,) = (each for each in policy.constraints if each.id == name)
     alone = entry.model_copy(update={"where": {}, "unless": (), "examples": ()})
     explainer = Explainer(policy.model_copy(update={"constraints": (alone,)}))
-    hides: dict[str, str] = {}
+    hides: dict[str, tuple[str, ...]] = {}
     stays: list[str] = []
     sentences = [*dict.fromkeys(islice(_asked(parsed), _MOST)), *_beside(parsed)]
     tried = 0
@@ -101,9 +101,9 @@ def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
         tried += len(part)
         for explanation in explainer.explain([Passage(s, s) for s in part]):
             text = explanation.text
-            words = [each.span.of(text) for each in explanation.spans]
+            words = tuple(each.span.of(text) for each in explanation.spans)
             if words:
-                hides[text] = ", ".join(words)
+                hides[text] = words
             else:
                 stays.append(text)
     shown = islice(((words, text) for text, words in hides.items()), _ENOUGH)

@@ -1,0 +1,141 @@
+"""`sdrag suggest`: a policy for documents that `check` passes, or what to change."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+import sdrag
+from sdrag.cli.app import app
+from sdrag.effects.prompts import Prompt
+
+LETTER = """\
+Patient: Mrs Helen Marsh, born on 12 March 1961, badge number 55310.
+Mrs Marsh was admitted to Ward 7 with pneumonia. She has asthma.
+Her daughter Claire can be reached on 07700 900456 or at c.marsh@example.org.
+"""
+STAFF = """\
+Tom Hale earns \u00a341,500 and got a final written warning. He was suspended in June.
+Peter Quill was dismissed for theft. Mr Hale rang on 3 July 2023.
+"""
+VALUES = (
+    "Helen Marsh Claire Tom Hale Peter Quill 1961 55310 900456 41,500 asthma c.marsh"
+)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    (tmp_path / "letter.txt").write_text(LETTER, encoding="utf-8")
+    (tmp_path / "staff.txt").write_text(STAFF, encoding="utf-8")
+    return tmp_path
+
+
+def suggested(folder: Path, *arguments: str) -> str:
+    ran = CliRunner().invoke(app, ["suggest", str(folder), *arguments])
+    assert ran.exit_code == 0, ran.output
+    return ran.stdout
+
+
+def sentences(policy: str) -> list[str]:
+    return [entry["text"] for entry in yaml.safe_load(policy)["constraints"]]
+
+
+def test_what_is_found_becomes_a_policy_that_check_passes(folder, tmp_path):
+    """With masked examples, none of the documents' values, and its own examples."""
+    policy = suggested(folder)
+    path = tmp_path / "policy.yaml"
+    path.write_text(policy, encoding="utf-8")
+
+    checked = CliRunner().invoke(app, ["check", str(path), "--json"])
+
+    assert checked.exit_code == 0, checked.output
+    assert json.loads(checked.stdout)["examples"]["passed"] == len(sentences(policy))
+    assert {"Hide people's names", "Hide sums of money"} <= set(sentences(policy))
+    assert "Hide dates" not in sentences(policy)
+    assert re.search(r'# - "Hide dates"  # \d found, such as 99 Xxxxx 9999', policy)
+    assert not [value for value in VALUES.split() if value in policy]
+
+
+@pytest.mark.parametrize(
+    ("goal", "wanted"),
+    [
+        ("nobody may know who the patients are", {"Hide people's names"}),
+        (
+            "keep quiet what people earn, and dates",
+            {"Hide dates", "Hide sums of money"},
+        ),
+    ],
+)
+def test_a_goal_chooses_among_what_is_found(folder, goal, wanted):
+    """The rest stands below as comments."""
+    policy = suggested(folder, "--goal", goal)
+
+    assert wanted <= set(sentences(policy))
+    assert "Hide illnesses" not in sentences(policy)
+    assert '# - "Hide illnesses"' in policy
+
+
+def test_a_model_is_told_the_goal_and_kinds_alone(folder, monkeypatch):
+    """What it proposes is parsed; what is not understood is left out."""
+    prompts: list[str] = []
+
+    def model(prompt: Prompt) -> str:
+        prompts.append("".join(message.content.text for message in prompt.messages))
+        return "1. Hide the names of patients\n2. Verberge alles\n3. Hide phone numbers"
+
+    monkeypatch.setattr("sdrag.cli.suggest.complete_with", lambda *_: model)
+    policy = suggested(folder, "--goal", "protect patients", "--llm", "langchain:a:b")
+
+    assert sentences(policy)[:2] == ["Hide the names of patients", "Hide phone numbers"]
+    (prompt,) = prompts
+    assert "protect patients" in prompt
+    assert not [value for value in VALUES.split() if value in prompt]
+
+
+POLICY = """\
+constraints:
+  - Remove names of people and places
+  - Hide telephone numbers
+"""
+
+
+def test_counter_examples_say_which_sentence_to_change(folder, tmp_path):
+    """What is advised makes it so; what no keep opens is said to be so."""
+    path = tmp_path / "policy.yaml"
+    path.write_text(POLICY, encoding="utf-8")
+    stay = [
+        each
+        for w in ("Ward 7", "07700 900456", "asthma")
+        for each in ("--must-stay", w)
+    ]
+    go = [each for w in ("Marsh", "pneumonia") for each in ("--must-go", w)]
+
+    advice = suggested(folder / "letter.txt", "--policy", str(path), *stay, *go)
+
+    ward, phone, asthma, marsh, illness = advice.splitlines()
+    assert "“Remove names of people and places” (c1) hides it" in ward
+    keep = yaml.safe_load(ward.split("write under it:  ")[1])
+    kept = {"text": "Remove names of people and places", **keep}
+    shown = sdrag.explain(LETTER.splitlines()[1], [kept]).released
+    assert shown is not None
+    assert "Ward 7" in shown
+    assert "no keep opens it" in phone
+    assert "stays already" in asthma
+    assert "goes already, by “Remove names" in marsh
+    (literal,) = yaml.safe_load(illness.split("add one:  ")[1])
+    hidden = sdrag.explain("She has pneumonia.", [literal]).released
+    assert "pneumonia" not in (hidden or "")
+
+
+def test_a_policy_without_words_is_a_wrong_call(folder, tmp_path):
+    """There is nothing to say of it."""
+    ran = CliRunner().invoke(
+        app, ["suggest", str(folder), "--policy", str(tmp_path / "policy.yaml")]
+    )
+
+    assert "--must-stay or --must-go" in str(ran.exception)
