@@ -195,3 +195,33 @@ def test_marking_keeps_the_text(text: str, ends: list[tuple[int, int, int]]) -> 
     ]
     plain = re.sub(r"</?mark[^>]*>", "", marked(text, marks))
     assert plain == marked(text, [])
+
+
+WRONG_CALLS = {
+    "the policy first": lambda: sdrag.explain(["Remove names"], REPORT),
+    "several texts": lambda: sdrag.explain([REPORT], ["Remove names"]),
+    "a sentence by itself": lambda: sdrag.explain(REPORT, "Remove names of Meyers"),
+    "YAML text": lambda: sdrag.explain(REPORT, "constraints:\n - Remove Meyers"),
+    "a list in a list": lambda: sdrag.explain(REPORT, [["Remove Meyers"]]),
+    "a role": lambda: sdrag.explain(REPORT, ["Remove names"], principal="Meyers"),
+}
+RIGHT = (
+    r"explain\(text, policy\)|even one is in a list|A sentence is expected|Principal"
+)
+
+
+@pytest.mark.parametrize("call", WRONG_CALLS.values(), ids=WRONG_CALLS)
+def test_a_wrong_call_is_told_the_right_one(call) -> None:
+    """In an error that quotes neither the text nor the policy."""
+    with pytest.raises(sdrag.SdragError, match=RIGHT) as error:
+        call()
+    assert "Meyers" not in str(error.value)
+
+
+def test_strings_are_documents_of_their_own() -> None:
+    """One, or a list of them, as people try first."""
+    explainer = Explainer(["Remove names of witnesses"])
+    (single,) = explainer.explain(REPORT)
+    several = explainer.explain([REPORT, Passage("p", REPORT)])
+    assert "Meyers" not in (single.released or "")
+    assert [each.released for each in several] == [single.released] * 2

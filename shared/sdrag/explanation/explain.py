@@ -27,7 +27,7 @@ from sdrag.disclosure.texts import Texts, with_documents
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Reply, Steps
 from sdrag.effects.tokens import Completion
-from sdrag.errors import ConstraintNotUnderstoodError
+from sdrag.errors import ConstraintNotUnderstoodError, UsageError, check_type
 from sdrag.explanation.explanations import (
     Cause,
     ExplainedSpan,
@@ -74,8 +74,14 @@ def explain(
     Raises:
         PolicyError: The policy cannot be read.
         ConstraintNotUnderstoodError: A constraint needs a model, and there is none.
+        UsageError: The text is no string.
         SdragError: The text could not be read.
     """
+    if not isinstance(text, str):
+        raise UsageError(
+            f"`explain` takes one text first, got {type(text).__name__}.",
+            hint="Call explain(text, policy), or Explainer(policy).explain(texts).",
+        )
     passage = Passage("text", text, metadata or {}, document_id="text")
     explainer = Explainer(policy, detector=detector, complete=complete)
     if explainer.refused:
@@ -121,18 +127,32 @@ class Explainer:
         self.model_failures: Counter[str] = Counter()
 
     def explain(
-        self, passages: Sequence[Passage], principal: Principal | None = None
+        self,
+        passages: Sequence[Passage | str] | Passage | str,
+        principal: Principal | None = None,
     ) -> list[Explanation]:
         """
         Explain each passage; those of one document come together, in their order.
 
+        Args:
+            passages: Passages; a string is a document by itself.
+            principal: Who asks; lifts constraints by `unless`.
+
         Raises:
+            UsageError: The principal is none.
             SdragError: A text could not be read.
         """
+        if principal is not None:
+            check_type(principal, Principal, "principal")
+        given = (passages,) if isinstance(passages, (Passage, str)) else passages
+        read = [
+            Passage(f"text {number}", each) if isinstance(each, str) else each
+            for number, each in enumerate(given, start=1)
+        ]
         # An empty state: what is looked up has no cause.
         options = Options(detector=self._detector)
         engine = Engine(self.policy, llm=self._complete, options=options)
-        named = with_documents(passages, self.policy.disclosure.document_keys)
+        named = with_documents(read, self.policy.disclosure.document_keys)
         steps = _explained(tuple(named), principal, engine.disclosure)
         explanations, event = engine.run(steps)
         codes = (explanation.reason for explanation in explanations)

@@ -53,7 +53,8 @@ def text_of(path: Path) -> str:
         fault = f"cannot be read ({type(error).__name__})"
     raise PolicyError(
         f"The policy file {fault}.",
-        hint="Give the path of a YAML file, a mapping, or a list of sentences.",
+        hint="Give the path of a YAML file, or a list of sentences: even one is in a"
+        " list. Policy.parse reads YAML text.",
     )
 
 
@@ -166,6 +167,8 @@ def _problem(
     if problem["type"] == "extra_forbidden":
         return _unknown(place, line, document)
     said = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "model_type":
+        said = "A sentence is expected here, or a mapping of keys"
     return PolicyError(f"{said}.", line=line, key=_dotted(place))
 
 
