@@ -100,6 +100,12 @@ def test_tokens_have_the_vectors_and_places_of_the_reference():
         assert np.abs(rows - expected).max(initial=0) < 1e-5
 
 
+def test_nothing_is_embedded_as_nothing():
+    """Of no texts there is a matrix without rows."""
+    assert embed_texts([]).shape == (0, 384)
+    assert embed_tokens([]) == []
+
+
 def test_half_a_character_is_read_as_one_that_is_unknown():
     """A text that no tokenizer takes has a vector all the same."""
     one, other = embed_texts(["He \ud800 left", "He \ufffd left"])
@@ -185,6 +191,23 @@ PARAGRAPHS = [
     "He went.",
     "The boat lay at the quay. " * 60,
 ]
+
+
+def _rows():
+    _, tokenizer = load_minilm()
+    return [tokenizer.encode(text).ids[:512] for text in PARAGRAPHS]
+
+
+@pytest.mark.parametrize("place", range(len(PARAGRAPHS)))
+def test_no_text_changes_what_another_gives(place):
+    """But for its last digits, which depend on what is computed together."""
+    network, _ = scorer._load("scorer")
+    rows = _rows()
+    with torch.inference_mode():
+        beside = network.read(rows).split([len(row) for row in rows])[place]
+        alone = network.read([rows[place]])
+
+    assert torch.allclose(alone, beside, atol=1e-5)
 
 
 def test_what_reads_alike_is_read_once():

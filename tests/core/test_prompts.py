@@ -189,6 +189,31 @@ def test_a_prompt_that_breaks_a_rule_reaches_no_performer(drive):
     holds()
 
 
+def test_no_rule_can_swallow_the_refusal():
+    """Steps that catch everything do not catch the error of the prompt check."""
+
+    def swallowing():
+        try:
+            return (
+                yield from complete(
+                    [
+                        Prompt(
+                            "p",
+                            (
+                                Message("user", sensitive("s")),
+                                Message("user", untrusted("u")),
+                            ),
+                        )
+                    ]
+                )
+            )
+        except Exception:  # noqa: BLE001 -- the point
+            return "swallowed"
+
+    with pytest.raises(PromptSanitizationError):
+        run(swallowing(), Recorder())
+
+
 @given(PROMPTS)
 def test_a_reply_inherits_the_labels_of_its_prompt(prompt):
     """A runner that says its reply is harmless is not believed."""

@@ -305,6 +305,8 @@ def test_windows_cover_every_word() -> None:
     assert all(len(window) <= 400 for window in cut)
     assert "".join(window.of(text) for window in cut) == text
     assert all(w.of(text).endswith(".") for w in cut[:2])
+    words = "aaa bbb ccc"
+    assert [w.of(words) for w in windows(words, 6)] == ["aaa ", "bbb ", "ccc"]
 
 
 HANGING = {

@@ -89,6 +89,7 @@ def test_chunks_joined_are_the_document(text, characters):
     """No character is lost or doubled, whatever the size."""
     chunks = chunks_of(Passage("d", text, document_id="d"), characters)
     assert "".join(chunk.text for chunk in chunks) == text
+    assert all(0 < len(chunk.text) <= characters for chunk in chunks)
     assert {chunk.document_id for chunk in chunks} <= {"d"}
     assert len({chunk.id for chunk in chunks}) == len(chunks)
 

@@ -91,6 +91,13 @@ def test_an_expiry_that_cannot_be_read_stays_in_doubt():
     assert held["valid_until"] == "soon"
 
 
+@pytest.mark.parametrize("tag", [{"a": 1}, [["a"]], object()])
+def test_a_tag_of_another_type_is_refused(tag):
+    """It could not be compared, so it could not be closed either."""
+    with pytest.raises(UsageError):
+        facts({"tenant": "a", "roles": "x"}, (0, 20, {"roles": tag}))
+
+
 names = st.sampled_from(["a", "b"])
 tags = st.fixed_dictionaries(
     {},

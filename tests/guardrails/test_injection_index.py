@@ -80,4 +80,26 @@ def test_words_of_patterns_in_any_order(text: str, *, ciphered: bool) -> None:
     assert sorted(expected) == sorted(by_index(text, ciphered=ciphered))
 
 
+_HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 """Some patterns are slow to make texts of; what is tried is no fewer for it."""
+
+
+@pytest.mark.parametrize("pattern", ALL)
+@settings(deadline=None, max_examples=15, suppress_health_check=_HEALTH)
+@given(data=st.data())
+def test_what_a_pattern_matches_has_a_word_that_it_needs(
+    pattern: patterns.Pattern, data: st.DataObject
+) -> None:
+    """Texts that are made from the patterns themselves."""
+    match = re.search(pattern.match, data.draw(st.from_regex(pattern.match)))
+
+    assert match
+    assert all(pattern.needs)
+    assert any(word in match.group() for word in pattern.needs)
+
+
+def test_a_text_of_no_such_words_leaves_no_pattern() -> None:
+    """Ordinary prose costs one search for words."""
+    text = "the harbour was built in 1871 by two brothers."
+
+    assert not patterns.find_possible(text, ciphered=True)

@@ -243,7 +243,7 @@ class TestRewriting:
     """`replace: rewrite` in shards, and kept with the fit."""
 
     @staticmethod
-    def model() -> tuple[list[Prompt], Scripted]:
+    def fitted() -> tuple[list[Prompt], Scripted, Fitted]:
         asked: list[Prompt] = []
 
         def answer(prompt: Prompt) -> str:
@@ -251,17 +251,13 @@ class TestRewriting:
             text = prompt.messages[-1].content.text.rpartition("Document:\n")[2]
             return text.replace("[NAME]", f"person {len(asked)}")
 
-        return asked, Scripted(complete=answer)
+        runner, rows = Scripted(complete=answer), [seen(WHO, "NAME")]
+        plan = fit(passages(f"{WHO} came."), REWRITE, entities=rows, runner=runner)
+        return asked, runner, plan
 
     def test_a_shard_is_rewritten(self) -> None:
         """Not left with labels; what is known of a whole document is not asked."""
-        asked, runner = self.model()
-        plan = fit(
-            passages(f"{WHO} came."),
-            REWRITE,
-            entities=[seen(WHO, "NAME")],
-            runner=runner,
-        )
+        asked, runner, plan = self.fitted()
         shards = passages(f"{WHO} came.", f"Then {WHO} left.", "Nobody.", name="s")
         found = [document.text for document in plan.apply(shards, runner)]
         assert found == ["person 1 came.", "Then person 2 left.", "Nobody."]
@@ -271,13 +267,7 @@ class TestRewriting:
 
     def test_a_text_that_stays_is_not_rewritten_again(self) -> None:
         """An update asks for the new documents alone, and names no other as stale."""
-        asked, runner = self.model()
-        plan = fit(
-            passages(f"{WHO} came."),
-            REWRITE,
-            entities=[seen(WHO, "NAME")],
-            runner=runner,
-        )
+        asked, runner, plan = self.fitted()
         update = plan.updated(
             passages(f"{WHO} left.", name="b"),
             entities=[seen(WHO, "NAME")],
@@ -289,13 +279,7 @@ class TestRewriting:
 
     def test_a_rewriting_that_spells_a_new_form_is_made_again(self) -> None:
         """What was said freely may name what is masked by now."""
-        _, runner = self.model()
-        plan = fit(
-            passages(f"{WHO} came."),
-            REWRITE,
-            entities=[seen(WHO, "NAME")],
-            runner=runner,
-        )
+        _, runner, plan = self.fitted()
         update = plan.updated(
             passages("A person 1 left.", name="b"),
             entities=[seen("person 1", "NAME")],
