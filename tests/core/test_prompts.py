@@ -111,7 +111,7 @@ BUILDERS = {
     "highlight": lambda: [*_highlighting(Label.SENSITIVE), *_highlighting(Label.NONE)],
     "split": lambda: sent(questions.split_by_model(ASKED, 3)),
     "summarize": _summarizing,
-    "extract": lambda: [extraction_prompt(RAW, CONSTRAINTS, KEY)],
+    "extract": lambda: [extraction_prompt(RAW, CONSTRAINTS, KEY)[0]],
     "confirm": _confirming,
     "rephrase": lambda: [rephrasing_prompt(RAW, CONSTRAINTS, KEY)],
     "hierarchy": lambda: [hierarchy._prompt([PASSAGE], HierarchySettings())],
@@ -143,8 +143,9 @@ def test_no_prompt_holds_the_query_beside_unredacted_text(name):
 
 def test_the_prompts_of_redaction_are_admitted_and_have_no_room_for_a_query():
     """No builder of the disclosure package takes a question; its prompts are sent."""
+    assert admit(extraction_prompt(RAW, CONSTRAINTS, KEY)[0])
+    assert admit(rephrasing_prompt(RAW, CONSTRAINTS, KEY))
     for builder in (extraction_prompt, rephrasing_prompt):
-        assert admit(builder(RAW, CONSTRAINTS, KEY))
         taken = set(inspect.signature(builder).parameters)
         assert not taken & {"query", "question", "request", "principal"}
 

@@ -24,7 +24,7 @@ from sdrag.disclosure.cut import Marks
 from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.lookup import find_unreadable
-from sdrag.disclosure.model.extract import extract, extract_again
+from sdrag.disclosure.model.extract import extract
 from sdrag.disclosure.model.rephrase import rephrase
 from sdrag.disclosure.release import Enforcement, decision, release, withheld
 from sdrag.disclosure.setup import DisclosureSetup
@@ -142,8 +142,6 @@ def model_fails(setup: DisclosureSetup) -> Steps[bool]:
         return False
     group = Group((0,), (_TRIED,), (rules[0],))
     tried = yield from extract([group], setup.policy.disclosure, setup.key)
-    if tried.again:
-        tried = yield from extract_again(tried, setup.policy.disclosure, setup.key)
     return bool(tried.doubts)
 
 

@@ -35,8 +35,9 @@ from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-_CHARACTERS = 40_000
-"""So much text is located between two commits."""
+_CHARACTERS, _FOR_A_CALL = 40_000, 2_000
+"""So much text is located between two commits; with a model, for each of its calls that
+may run at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,10 @@ def locate(
     """
     done = Ingested()
     unlimited = replace(setup, policy=setup.policy.without_limits())
-    for batch in _batches(passages):
+    size = _CHARACTERS
+    if setup.has_model:
+        size = min(size, _FOR_A_CALL * setup.limits.concurrency)
+    for batch in _batches(passages, size):
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         choosing = ConstraintChoice(texts, "", None, unlimited)
         facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=True)
@@ -175,16 +179,16 @@ def forget_document(passages: Sequence[Passage], setup: DisclosureSetup) -> Step
     state.bindings.forget(passage.id for passage in passages)
 
 
-def _batches(passages: Sequence[Passage]) -> Iterator[tuple[Passage, ...]]:
+def _batches(passages: Sequence[Passage], size: int) -> Iterator[tuple[Passage, ...]]:
     """Yield whole documents, so many together that little is lost by a commit."""
     batch: list[Passage] = []
-    size = 0
+    left = size
     for text_indices in by_document(passages):
         batch += (passages[text_index] for text_index in text_indices)
-        size += sum(len(passages[text_index].text) for text_index in text_indices)
-        if size >= _CHARACTERS:
+        left -= sum(len(passages[text_index].text) for text_index in text_indices)
+        if left <= 0:
             yield tuple(batch)
-            batch, size = [], 0
+            batch, left = [], size
     if batch:
         yield tuple(batch)
 

@@ -3,9 +3,9 @@ Locating: what constraints withhold, as facts about texts that are kept.
 
 What is known is looked up, and what is not is read: by the local engine and, where
 there is one, by a model. The model is asked for what has to go while the local engine
-reads, then about what the local engine found alone; what its first replies left in
-doubt is asked again at the same time. What is still in doubt then is decided by the
-local engine, where it understands the constraint and the text.
+reads, then about what the local engine found alone. What it cannot decide, the local
+engine does, where it understands the constraint and the text; it is not asked the same
+again for some minutes.
 
 A binder has whole documents read. A text that is met first at a question is read by
 itself, so what was retrieved with it decides nothing; the shortest texts first, as far
@@ -26,7 +26,7 @@ from sdrag.disclosure.forms import find_forms
 from sdrag.disclosure.keep import without_kept
 from sdrag.disclosure.lookup import ENCODED, Doubts, Found, Lookup, find_unreadable
 from sdrag.disclosure.model.confirm import confirm
-from sdrag.disclosure.model.extract import Extraction, extract, extract_again
+from sdrag.disclosure.model.extract import Extraction, extract
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.effects.runner import readable
@@ -51,7 +51,7 @@ Chooser = Callable[[], Steps[Collection[str]]]
 _BY_SCORER = frozenset({"scored", "again"})
 """The scorer knows no identifiers, and would mark digits of a UUID by chance."""
 _QUOTED = b"quoted"
-"""The engine of what half a verdict quoted; it is not kept."""
+"""The engine of what half a verdict quoted; it is not kept in the state."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,7 +85,6 @@ class _Reading(Confidential):
         decoded: By the local engine in what texts decode to: the index of the text,
             what it decodes to, and the findings in that.
         doubts: What the local engine could not judge.
-        unsure: What the model could not.
     """
 
     local: Found = field(default_factory=dict)
@@ -94,7 +93,6 @@ class _Reading(Confidential):
         default_factory=list
     )
     doubts: Doubts = field(default_factory=dict)
-    unsure: Doubts = field(default_factory=dict)
 
 
 def locate_texts(
@@ -124,8 +122,8 @@ def locate_texts(
     seen = model if whole else asked
     (kept,) = try_each(lambda read: _keep(lookup, read, local, seen, whole), [reading])
     replied(kept)
-    doubts, fallbacks = _without_model(lookup, reading.unsure)
-    lookup.add(_quoted(lookup, reading, fallbacks))
+    doubts, fallbacks = _without_model(lookup)
+    lookup.add(_quoted(lookup, fallbacks))
     return Facts(
         lookup,
         {**doubts, **reading.doubts},
@@ -145,7 +143,7 @@ def _keep(
     """Keep what was looked for and found, with what is to be known again."""
     rows = _rows(lookup, lookup.local, local, reading.local, reading.doubts, whole)
     if lookup.model is not None:
-        rows += _rows(lookup, lookup.model, seen, reading.quoted, reading.unsure, whole)
+        rows += _rows(lookup, lookup.model, seen, reading.quoted, lookup.failed, whole)
     lookup.setup.state.findings.add(rows, _forms(lookup, reading))
     lookup.add(rows)
 
@@ -155,7 +153,7 @@ def _rows(
     engine: bytes,
     wanted: Mapping[int, Sequence[str]],
     by_text: Found,
-    doubts: Doubts,
+    doubts: Collection[tuple[int, str]],
     whole: bool,  # noqa: FBT001 -- as the row's
 ) -> list[Located]:
     """Return what an engine looked for and found; what it doubts is not looked for."""
@@ -174,9 +172,10 @@ def _rows(
     return rows
 
 
-def _without_model(lookup: Lookup, unsure: Doubts) -> tuple[Doubts, Doubts]:
+def _without_model(lookup: Lookup) -> tuple[Doubts, Doubts]:
     """Split what a model failed on: what needs it, what the local engine decides."""
     setup = lookup.setup
+    unsure = {pair: failure.code for pair, failure in lookup.failed.items()}
     if not unsure or setup.policy.disclosure.on_model_failure == "withhold":
         return unsure, {}
     unreadable = find_unreadable(lookup)
@@ -189,15 +188,12 @@ def _without_model(lookup: Lookup, unsure: Doubts) -> tuple[Doubts, Doubts]:
     return doubts, {pair: code for pair, code in unsure.items() if pair not in doubts}
 
 
-def _quoted(
-    lookup: Lookup, reading: _Reading, pairs: Iterable[tuple[int, str]]
-) -> Iterator[Located]:
-    """Yield what half a verdict quoted: it goes from this request; it is asked anew."""
+def _quoted(lookup: Lookup, pairs: Iterable[tuple[int, str]]) -> Iterator[Located]:
+    """Yield what the model quoted where it failed: it goes from this request."""
     for index, name in pairs:
-        rule = lookup.rules[name]
-        if findings := reading.quoted.get(index, {}).get(rule):
-            spans = {rule: tuple(finding.span for finding in findings)}
-            yield Located(lookup.keys[index], _QUOTED, frozenset(), spans)
+        if spans := lookup.failed[index, name].spans:
+            by_rule = {lookup.rules[name]: spans}
+            yield Located(lookup.keys[index], _QUOTED, frozenset(), by_rule)
 
 
 def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, dict[Form, set[bytes]]]:
@@ -247,31 +243,27 @@ def _read(
     extracted, located = yield from gather(
         extract(texts.groups(model), setup.policy.disclosure, setup.key), locating
     )
-    first, reading = replied(extracted), replied(located)
-    again, confirming = yield from gather(
-        extract_again(first, setup.policy.disclosure, setup.key),
-        confirm(lookup, reading.local, _filed(lookup, _sure(first))),
-    )
-    extraction = replied(again)
-    by_text, reading.local = reading.local, replied(confirming)
-    for index, name in extraction.doubts:  # the local engine's own verdict counts
-        rule = lookup.rules[name]
-        if findings := by_text.get(index, {}).get(rule):
-            reading.local.setdefault(index, {})[rule] = findings
+    extraction, reading = replied(extracted), replied(located)
+    for index, names in model.items():
+        for name in names:  # what it failed at before stays quoted
+            if failure := lookup.failed.pop((index, name), None):
+                earlier = [Finding(span, name, "model") for span in failure.spans]
+                extraction.findings.setdefault(index, []).extend(earlier)
     reading.quoted = _filed(lookup, extraction)
-    reading.unsure = dict(extraction.doubts)
+    for (index, name), code in extraction.doubts.items():
+        quoted = reading.quoted.get(index, {}).get(lookup.rules[name], ())
+        lookup.remember_failure(index, name, code, [each.span for each in quoted])
+    found, reading.local = reading.local, {}
+    sure: Found = {}
+    doubtful = {(index, lookup.rules[name]) for index, name in lookup.failed}
+    for index, by_rule in found.items():
+        for rule, findings in by_rule.items():
+            filed = reading.local if (index, rule) in doubtful else sure
+            filed.setdefault(index, {})[rule] = findings
+    confirmed = yield from confirm(lookup, sure, reading.quoted)
+    for index, by_rule in confirmed.items():
+        reading.local.setdefault(index, {}).update(by_rule)
     return reading
-
-
-def _sure(extraction: Extraction) -> Extraction:
-    """Leave out what was quoted where the verdict is in doubt: it may not be all."""
-    kept = {
-        index: [
-            f for f in findings if (index, f.constraint_id) not in extraction.doubts
-        ]
-        for index, findings in extraction.findings.items()
-    }
-    return replace(extraction, findings=kept)
 
 
 def _filed(lookup: Lookup, extraction: Extraction) -> Found:

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from time import monotonic
 
 from sdrag.detectors.language import find_language
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.setup import DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Texts
 from sdrag.state.findings import LOCAL, MODEL, Located
 from sdrag.vocabulary import STRUCTURED, Confidential, Finding, Span
@@ -31,6 +32,9 @@ Doubts = dict[tuple[int, str], str]
 
 Found = dict[int, dict[bytes, list[Finding]]]
 """Findings by the text's index and the rule's key."""
+
+_REMEMBERED = 600.0
+"""Seconds for which a model is not asked again what it failed at."""
 
 _logger = logging.getLogger("sdrag")
 
@@ -52,11 +56,13 @@ class Lookup(Confidential):
         local: The key of the local engine.
         model: The key of the model, if there is one.
         known: The rows of the state by the text's key; it grows.
+        failed: What the model failed at before, by the text's index and constraint.
     """
 
     __slots__ = (
         "constraints",
         "documents",
+        "failed",
         "keys",
         "known",
         "local",
@@ -87,6 +93,7 @@ class Lookup(Confidential):
             MODEL + keys.of("model", setup.model_id) if setup.has_model else None
         )
         self.known: dict[bytes, list[Located]] = {}
+        self.failed: dict[tuple[int, str], ModelFailure] = {}
 
     def load(self) -> None:
         """
@@ -115,7 +122,8 @@ class Lookup(Confidential):
         Return the ids of constraints that an engine has not looked for, by the text.
 
         Args:
-            engine: Its key; without one, nothing is missing.
+            engine: Its key; without one, nothing is missing. A model is not asked
+                what it has just failed at.
             whole: What was looked for in a text by itself counts for nothing, and all
                 texts of a document are read for what is missing in any of them.
         """
@@ -137,6 +145,8 @@ class Lookup(Confidential):
                 for name in applied
                 if name not in self.setup.closed and self.rules[name] not in looked
             ]
+            if engine == self.model:
+                names = [name for name in names if not self._is_failing(index, name)]
             if names:
                 missing[index] = names
         if not whole:
@@ -150,6 +160,31 @@ class Lookup(Confidential):
             if document in wanted
         }
         return {index: names for index, names in of_all.items() if names}
+
+    def remember_failure(
+        self, index: int, name: str, code: str, spans: Iterable[Span]
+    ) -> None:
+        """
+        Remember that the model failed at a constraint on a text.
+
+        Args:
+            index: Of the text.
+            name: The constraint's id.
+            code: Why. Where its server failed, it is asked at the next question.
+            spans: What it quoted all the same.
+        """
+        seconds = 0.0 if code == "model-failed" else _REMEMBERED
+        failure = ModelFailure(code, tuple(spans), monotonic() + seconds)
+        self.setup.failures.put((self.keys[index], self.rules[name]), failure)
+        self.failed[index, name] = failure
+
+    def _is_failing(self, index: int, name: str) -> bool:
+        """Say whether the model failed at this, and is not to be asked again yet."""
+        failure = self.setup.failures.get((self.keys[index], self.rules[name]))
+        if failure is None:
+            return False
+        self.failed[index, name] = failure
+        return failure.until > monotonic()
 
 
 def find_unreadable(lookup: Lookup) -> Doubts:

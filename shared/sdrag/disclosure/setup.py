@@ -26,9 +26,10 @@ from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Outcome, Steps
 from sdrag.embeddings import installed
 from sdrag.errors import ConstraintNotUnderstoodError
+from sdrag.memo import Memo
 from sdrag.policy import Policy
 from sdrag.state import State
-from sdrag.vocabulary import Constraint, Finding, Passage
+from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 _INSTALL = 'Run: pip install "sdrag[local]".'
 
@@ -98,6 +99,23 @@ class Locator(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """
+    That a model could not decide a constraint on a text.
+
+    Args:
+        code: Why.
+        spans: What it quoted all the same.
+        until: When it is asked again, by the monotonic clock.
+    """
+
+    code: str
+    spans: tuple[Span, ...]
+    until: float
+
+
+_MOST_FAILURES = 50_000
 Suspects = Callable[[Sequence[Passage]], Steps[Sequence[bool]]]
 """Says of each text whether it speaks to a model."""
 
@@ -123,6 +141,8 @@ class DisclosureSetup:
         suspects: Says which texts speak to a model rather than to a reader: of what
             is in them no model is asked.
         limits: The bounds of the texts that are read at a question.
+        failures: Of the model, by the keys of text and constraint: it is not asked the
+            same at every question.
 
     Attributes:
         key: Makes marks and aliases that nobody can forge, the same in every process.
@@ -139,6 +159,9 @@ class DisclosureSetup:
     model_id: str = ""
     suspects: Suspects = _nobody
     limits: Limits = field(default_factory=Limits)
+    failures: Memo[tuple[bytes, bytes], ModelFailure] = field(
+        default_factory=lambda: Memo(_MOST_FAILURES), repr=False
+    )
     key: bytes = field(init=False, repr=False)
     closed: Mapping[str, str] = field(init=False, repr=False)
     needing_model: frozenset[str] = field(init=False, repr=False)

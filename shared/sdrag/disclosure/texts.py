@@ -25,6 +25,7 @@ from typing import Any, TypeGuard
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
 from sdrag.text.sentences import windows
+from sdrag.text.spans import shifted
 from sdrag.text.values import TooLarge, Walk
 from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
 
@@ -95,6 +96,21 @@ class Block(Confidential):
             if start < end:
                 shift = piece.span.start - piece.offset
                 yield piece.index, Span(start + shift, end + shift)
+
+    def split(self, size: int) -> Iterator[Block]:
+        """Yield blocks of so many of its pieces each."""
+        for first in range(0, len(self.pieces), size):
+            pieces = self.pieces[first : first + size]
+            start, last = pieces[0].offset, pieces[-1]
+            moved = (replace(piece, offset=piece.offset - start) for piece in pieces)
+            yield Block(self.text[start : last.offset + len(last.span)], tuple(moved))
+
+    def cut(self, tokens: int) -> Iterator[Block]:
+        """Yield blocks of at most so many tokens; of a block of one piece."""
+        (piece,) = self.pieces
+        for span in windows(self.text, tokens * CHARACTERS_PER_TOKEN):
+            place = shifted(span, piece.span.start)
+            yield Block(span.of(self.text), (Piece(piece.index, place, 0),))
 
 
 def blocks(passages: Sequence[Passage], token_budget: int) -> tuple[Block, ...]:

@@ -128,9 +128,10 @@ class DisclosureSection(Section):
     the local engine decide where it understands the constraint, as without a model.
     `withhold` withholds the passage."""
     max_calls: Count = 2
-    """The most prompts in which a model is asked again about one text. Where they
-    suffice, each is about one constraint and a few sentences, which small models need;
-    else the text and its constraints are asked about together."""
+    """The most prompts in which a model is asked again about one text, under the same
+    constraints. From 2 on, it is first asked about with a few of its neighbours, and at
+    last alone. Where the rest suffices, each prompt is then about one constraint and a
+    few sentences, which small models need."""
     batch_size: Count = 4
     """How many constraints a model is asked about at once."""
     token_budget: Annotated[int, Field(ge=64)] = 4000

@@ -5,8 +5,8 @@ What the model itself quotes goes, and needs no question; neither does what has 
 of its own, what a constraint names or states itself, and what is in a text that
 speaks to the model. All else is asked, form by form, with every sentence of its
 document that holds it, one document a prompt, in one round trip. Only an explicit
-no frees a form, for that constraint and in that document; a reply that cannot be used
-is asked again once, and what has no answer then is withheld.
+no frees a form, for that constraint and in that document; where a reply cannot be used,
+fewer questions are asked once more, and what has no answer then is withheld.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from sdrag.text.sentences import sentences
 from sdrag.text.spans import merge
 from sdrag.vocabulary import Finding, Span
 
-_MAX_QUESTIONS = 20
-"""Questions of one prompt, without the controls."""
+_MAX_QUESTIONS, _FEW = 40, 10
+"""Questions of one prompt, without the controls; of one that asks again."""
+_TOKENS_PER_QUESTION = 100
+"""With its answer: a model that takes in little is asked less at once."""
 _WRONG = "it was not JSON of that form, or left out a question"
 _SURE = frozenset({"checked", "named", ENCODED})
 
@@ -159,20 +161,24 @@ def _add_sentences(
 
 def _ask(lookup: Lookup, forms: Sequence[Marked]) -> Steps[None]:
     """Ask about forms, and once more about those that a reply left unanswered."""
-    batches = list(_batches(lookup, forms))
-    for wrong in ("", _WRONG):
+    for wrong, size in (("", _MAX_QUESTIONS), (_WRONG, _FEW)):
+        batches = _batches(lookup, forms, size)
         requests = [_request(lookup, batch, wrong) for batch in batches]
         outcomes = yield from complete(request.prompt for request in requests)
-        unanswered = [
-            request.read(outcome)
+        forms = [
+            form
             for request, outcome in zip(requests, outcomes, strict=True)
+            for form in request.read(outcome)
         ]
-        batches = list(filter(None, unanswered))
 
 
-def _batches(lookup: Lookup, forms: Iterable[Marked]) -> Iterator[list[Marked]]:
+def _batches(
+    lookup: Lookup, forms: Iterable[Marked], size: int
+) -> Iterator[list[Marked]]:
     """Pack forms into prompts; one whose sentences fit into none is not asked about."""
-    limit = lookup.setup.policy.disclosure.token_budget * CHARACTERS_PER_TOKEN
+    tokens = lookup.setup.policy.disclosure.token_budget
+    limit = tokens * CHARACTERS_PER_TOKEN
+    size = max(1, min(size, tokens // _TOKENS_PER_QUESTION))
     by_document: dict[bytes, list[Marked]] = {}
     for form in forms:
         by_document.setdefault(form.document, []).append(form)
@@ -183,7 +189,7 @@ def _batches(lookup: Lookup, forms: Iterable[Marked]) -> Iterator[list[Marked]]:
             if sum(map(len, form.sentences)) > limit:
                 continue
             together = shown.union(form.sentences)
-            is_full = len(packed) == _MAX_QUESTIONS
+            is_full = len(packed) == size
             if packed and (is_full or sum(map(len, together)) > limit):
                 yield packed
                 packed, together = [], set(form.sentences)

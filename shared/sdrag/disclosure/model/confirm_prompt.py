@@ -27,7 +27,7 @@ from sdrag.disclosure.model.controls import FIRST_NUMBER, Kind, draw_harmless, s
 from sdrag.disclosure.model.extract import asked_again, between_marks
 from sdrag.disclosure.model.replies import read_answers
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
-from sdrag.effects.steps import Failure, Outcome
+from sdrag.effects.steps import CUT_OFF, Failure, Outcome, why_failed
 from sdrag.vocabulary import Confidential, Constraint
 
 
@@ -204,10 +204,11 @@ class Confirmation(Confidential):
         Returns:
             What is to be asked again.
         """
-        if isinstance(outcome, Failure):
-            return []
-        answers = read_answers(outcome.value.text, self.questions)
         marked = {q: form for q, form in self.asked.items() if q not in self.controls}
+        if isinstance(outcome, Failure):
+            is_cut_off = why_failed(outcome.error) == CUT_OFF
+            return list(marked.values()) if is_cut_off else []
+        answers = read_answers(outcome.value.text, self.questions)
         if not self.controls.keys() <= answers.keys():
             return list(marked.values())
         if any(bool(answers[q]) is goes for q, goes in self.controls.items()):

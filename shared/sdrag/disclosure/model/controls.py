@@ -19,7 +19,7 @@ from typing import Self
 
 from sdrag.detectors.local.tables import first_names, places, surnames
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.text.folding import fold
+from sdrag.text.folding import fold, fold_text
 from sdrag.text.spans import locate
 from sdrag.vocabulary import Confidential, Constraint, Span
 
@@ -101,6 +101,11 @@ class Planted(Confidential):
         folded = fold(self.sentence)
         taken = [span for each in quotations for span in locate(each, folded)]
         return self._meets(self.secret, taken) and not self._meets(self.harmless, taken)
+
+    def is_copied(self, quotations: Iterable[str]) -> bool:
+        """Say whether a quotation takes along what nobody asked for: all of a text."""
+        harmless = fold_text(self.harmless)
+        return any(harmless in fold_text(each) for each in quotations)
 
     def _meets(self, words: str, taken: Iterable[Span]) -> bool:
         start = self.sentence.index(words)

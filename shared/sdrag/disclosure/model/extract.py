@@ -6,8 +6,10 @@ batch of constraints, and all prompts go out in one round trip. Each prompt asks
 a planted sentence too: a reply that does not answer that counts for nothing, and so
 does one that names a constraint it was not asked about, such as those of the example.
 Whatever is not a readable verdict on spans that are in the text is doubt. What is in
-doubt is asked again once, each text by itself: in the smallest prompts, a constraint
-and a few sentences each, where the calls that a text may cost suffice, else as a whole.
+doubt is asked again: of many texts some together, so that a text that spoils replies is
+found in few calls, and at last each by itself. So no neighbour decides a text. Where
+the calls that a text may cost suffice, the last prompts are the smallest: a constraint
+and a few sentences each.
 
 The text of a prompt is between marks that it cannot forge, since they are derived from
 it with a key it has not seen.
@@ -15,11 +17,10 @@ it with a key it has not seen.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from random import Random
+from math import isqrt
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,10 +31,10 @@ from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sen
 from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
 from sdrag.effects.tokens import estimate_tokens
 from sdrag.policy import DisclosureSection
-from sdrag.text.folding import fold, fold_text
+from sdrag.text.folding import Folded, fold, fold_text
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import locate
-from sdrag.vocabulary import Confidential, Constraint, Finding
+from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
 
 class Verdict(BaseModel):
@@ -110,24 +111,24 @@ _REPLY, _ENTRY = 100, 40
 
 def extraction_prompt(
     text: Labelled, constraints: Sequence[Constraint], key: bytes, wrong: str = ""
-) -> Prompt:
+) -> tuple[Prompt, Planted]:
     """
-    Ask for the sensitive spans of a text.
+    Ask for the sensitive spans of a text; returns the control of the prompt, too.
 
     Args:
         text: The chunks of one document.
         constraints: A batch.
-        key: Makes the marks around the text unforgeable.
+        key: Makes the marks around the text unforgeable, and draws the control.
         wrong: What was wrong with the last reply, where it is asked again.
     """
-    draw, control = _plant(text.text, constraints, key, wrong)
+    draw = seed((wrong, text.text, *(rule.text for rule in constraints)), key)
+    control = Planted.draw(draw, constraints)
     asked = [f"[{rule.id}] {rule.text}" for rule in constraints]
     asked.insert(draw.randint(0, len(asked)), f"[{control.id}] {control.constraint}")
-    ends = [0, *(span.end for span in sentences(text.text))]
-    place = draw.choice(ends)
+    place = draw.choice([0, *(span.end for span in sentences(text.text))])
     parts = (text.text[:place], control.sentence, text.text[place:])
     shown = " ".join(filter(None, parts))
-    return Prompt(
+    prompt = Prompt(
         name="disclosure.extract",
         messages=(
             Message("system", constant(_SYSTEM)),
@@ -140,14 +141,7 @@ def extraction_prompt(
         reply_format=Verdicts,
         max_tokens=_REPLY + _ENTRY * len(asked) + 2 * estimate_tokens([shown]),
     )
-
-
-def _plant(
-    text: str, constraints: Sequence[Constraint], key: bytes, wrong: str
-) -> tuple[Random, Planted]:
-    """Draw the control of a prompt: for the same prompt, the same."""
-    draw = seed((wrong, text, *(rule.text for rule in constraints)), key)
-    return draw, Planted.draw(draw, constraints)
+    return prompt, control
 
 
 def asked_again(wrong: str) -> str:
@@ -185,58 +179,59 @@ _WRONG = {
     "control-failed": "it left out words that have to go, or took words that need not",
     "span-not-in-text": "it quoted what does not stand in the text, word for word",
 }
+"""What is asked again, and what it says was wrong; a server that fails is not."""
 _FEW = 250
-"""Tokens of the text in a prompt that asks again: a few sentences."""
+"""Tokens of the text in the smallest prompts: a few sentences."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Question(Confidential):
     """
-    One prompt: a block of a group's texts and a batch of its constraints.
+    One prompt: a block of texts and a batch of the constraints that hold for them.
 
     Args:
-        group: Of texts.
-        block: Some of them.
-        batch: Of the constraints that hold for them.
+        text_indices: Of the block's texts, among all.
+        block: The texts, or parts of them.
+        batch: Of the constraints.
+        left: How many prompts may follow in which each of the texts is asked about.
         wrong: What was wrong with the last reply.
     """
 
-    group: Group
+    text_indices: tuple[int, ...]
     block: Block
     batch: tuple[Constraint, ...]
+    left: int
     wrong: str = ""
 
-    def prompt(self, key: bytes) -> Prompt:
-        """Return the prompt."""
-        return extraction_prompt(
-            sensitive(self.block.text), self.batch, key, self.wrong
-        )
+    def pairs(self, names: Iterable[str]) -> Iterator[tuple[int, str]]:
+        """Yield its texts, each with each of these constraints."""
+        indices = [self.text_indices[index] for index in self.block.indices()]
+        return ((text_index, name) for name in names for text_index in indices)
 
-    def control(self, key: bytes) -> Planted:
-        """Return the control of the prompt."""
-        return _plant(self.block.text, self.batch, key, self.wrong)[1]
-
-    def pairs(self, names: Iterable[str]) -> list[tuple[int, str]]:
-        """Return the texts it asks about, each with each of these constraints."""
-        indices = [self.group.text_indices[index] for index in self.block.indices()]
-        return [(text_index, name) for name in names for text_index in indices]
-
-    def again(
-        self, index: int, names: Collection[str], wrong: str, tokens: int
-    ) -> list[Question]:
+    def again(self, doubts: Mapping[str, str]) -> list[Question]:
         """
-        Ask about one of its texts and some of its constraints.
+        Ask about fewer texts; at last about each by itself, in the smallest prompts.
 
         Args:
-            index: Of the text in the group.
-            names: Of the constraints.
-            wrong: What was wrong with the last reply.
-            tokens: The most of the text in a prompt.
+            doubts: The constraints that are asked about, and why.
         """
-        rules = tuple(rule for rule in self.batch if rule.id in names)
-        text = (self.group.texts[index],)
-        group = Group((self.group.text_indices[index],), text, rules)
-        return [Question(group, part, rules, wrong) for part in blocks(text, tokens)]
+        wrong = _WRONG.get(next(iter(doubts.values()), ""))
+        if wrong is None or not self.left:
+            return []
+        rules = tuple(rule for rule in self.batch if rule.id in doubts)
+        few, left = isqrt(len(self.block.pieces)), self.left - 1
+        asked: list[tuple[Block, tuple[Constraint, ...]]] = []
+        if few > 1 and left:
+            asked = [(part, rules) for part in self.block.split(few)]
+        else:
+            left = 0
+            for text in self.block.split(1):
+                small = [(part, (rule,)) for rule in rules for part in text.cut(_FEW)]
+                asked += small if len(small) <= self.left else [(text, rules)]
+        return [
+            replace(self, block=block, batch=batch, left=left, wrong=wrong)
+            for block, batch in asked
+        ]
 
 
 @dataclass(slots=True)
@@ -247,60 +242,53 @@ class Extraction:
     Args:
         findings: Spans of the text's own characters.
         doubts: Why a constraint could not be decided on a text, as codes.
-        again: The questions, and constraints of theirs, that a reply left in doubt.
     """
 
     findings: dict[int, list[Finding]] = field(default_factory=dict)
     doubts: dict[tuple[int, str], str] = field(default_factory=dict)
-    again: list[tuple[Question, str]] = field(default_factory=list)
-
-    def doubt(self, question: Question, names: Iterable[str], code: str) -> None:
-        """Leave constraints in doubt on the texts of a question."""
-        listed = list(names)
-        self.doubts |= dict.fromkeys(question.pairs(listed), code)
-        if code in _WRONG:
-            self.again += [(question, name) for name in listed]
 
     def read(
         self, question: Question, outcome: Outcome[Labelled], control: Planted
-    ) -> None:
-        """Read the reply to a question."""
+    ) -> dict[str, str]:
+        """Read the reply to a question; returns the constraints in doubt, and why."""
         names = [constraint.id for constraint in question.batch]
         if isinstance(outcome, Failure):
-            self.doubt(question, names, why_failed(outcome.error))
-            return
+            return dict.fromkeys(names, why_failed(outcome.error))
         verdicts = dict(read_verdicts(outcome.value.text, [*names, control.id]))
         answer = verdicts.pop(control.id, None)
         if answer is None:
-            self.doubt(question, names, "no-verdict")
-        elif not control.is_answered(answer):
-            self.doubt(question, names, "control-failed")
-        else:
-            missing = (name for name in names if name not in verdicts)
-            self.doubt(question, missing, "no-verdict")
-            self._find(question, verdicts, fold_text(control.sentence))
+            return dict.fromkeys(names, "no-verdict")
+        if not control.is_answered(answer):
+            return dict.fromkeys(names, "control-failed")
+        doubts = {name: "no-verdict" for name in names if name not in verdicts}
+        copied = [name for name in verdicts if control.is_copied(verdicts[name])]
+        for name in copied:  # it took the planted words for another constraint, too
+            del verdicts[name]
+            doubts[name] = "control-failed"
+        astray = self._find(question, verdicts, fold(control.sentence))
+        return doubts | dict.fromkeys(astray, "span-not-in-text")
 
     def _find(
-        self, question: Question, verdicts: Mapping[str, Sequence[str]], planted: str
-    ) -> None:
+        self, question: Question, verdicts: Mapping[str, Sequence[str]], planted: Folded
+    ) -> list[str]:
+        """Add what is quoted; returns the constraints of what is not in the text."""
         folded = fold(question.block.text)
         astray: dict[str, None] = {}
         for name, quotations in verdicts.items():
             for quotation in quotations:
-                is_planted = fold_text(quotation) in planted
-                spans = (
-                    tuple(folded.find(fold_text(quotation)))
-                    if is_planted
-                    else locate(quotation, folded)
-                )
-                if not spans and not is_planted:
-                    astray[name] = None
+                words = fold_text(quotation)
+                is_planted = any(planted.find(words))
+                spans: Iterable[Span] = locate(quotation, folded)
+                if is_planted:  # what is like it in the text is not meant
+                    spans = folded.find(words)
+                elif not spans or not any(map(str.isalnum, words)):
+                    astray[name], spans = None, ()
                 for span in spans:
                     for index, part in question.block.back(span):
-                        text_index = question.group.text_indices[index]
+                        text_index = question.text_indices[index]
                         finding = Finding(part, name, "model")
                         self.findings.setdefault(text_index, []).append(finding)
-        self.doubt(question, astray, "span-not-in-text")
+        return list(astray)
 
 
 def extract(
@@ -311,62 +299,33 @@ def extract(
 
     Args:
         groups: Unredacted texts with their constraints.
-        section: Gives the token budget and the batch size.
+        section: Gives the token budget, the batch size, and the calls a text may cost.
         key: Of the prompts' marks and controls.
     """
-    size = section.batch_size
+    size, extraction = section.batch_size, Extraction()
     questions = [
-        Question(group, block, group.constraints[start : start + size])
+        Question(group.text_indices, block, batch, section.max_calls)
         for group in groups
         for block in blocks(group.texts, section.token_budget)
         for start in range(0, len(group.constraints), size)
+        if (batch := group.constraints[start : start + size])
     ]
-    return (yield from _ask(questions, key, Extraction()))
-
-
-def extract_again(
-    first: Extraction, section: DisclosureSection, key: bytes
-) -> Steps[Extraction]:
-    """
-    Ask again what replies left in doubt; what is in doubt then stays so.
-
-    Args:
-        first: What came of the first round; what it found is kept.
-        section: Says how many calls a text may cost.
-        key: Of the prompts' marks and controls.
-    """
-    doubted: dict[tuple[int, int], tuple[Question, list[str]]] = {}
-    for question, name in first.again:
-        for index in question.block.indices():
-            doubted.setdefault((id(question), index), (question, []))[1].append(name)
-    calls: Counter[int] = Counter()
-    questions: list[Question] = []
-    asked: set[tuple[int, str]] = set()
-    for (_, index), (question, names) in doubted.items():
-        text_index = question.group.text_indices[index]
-        wrong = _WRONG[first.doubts[text_index, names[0]]]
-        whole = question.again(index, names, wrong, section.token_budget)
-        small = [
-            part
-            for name in names
-            for part in question.again(index, [name], wrong, _FEW)
+    while questions:
+        asked = [
+            extraction_prompt(sensitive(q.block.text), q.batch, key, q.wrong)
+            for q in questions
         ]
-        left = section.max_calls - calls[text_index]
-        if parts := next((each for each in (small, whole) if len(each) <= left), None):
-            calls[text_index] += len(parts)
-            questions += parts
-            asked |= {(text_index, name) for name in names}
-    second = Extraction(
-        {text_index: list(found) for text_index, found in first.findings.items()},
-        {pair: code for pair, code in first.doubts.items() if pair not in asked},
-    )
-    return (yield from _ask(questions, key, second))
-
-
-def _ask(
-    questions: Sequence[Question], key: bytes, extraction: Extraction
-) -> Steps[Extraction]:
-    outcomes = yield from complete(question.prompt(key) for question in questions)
-    for question, outcome in zip(questions, outcomes, strict=True):
-        extraction.read(question, outcome, question.control(key))
+        outcomes = yield from complete(prompt for prompt, _ in asked)
+        again: list[Question] = []
+        for question, outcome, (_, control) in zip(
+            questions, outcomes, asked, strict=True
+        ):
+            doubts = extraction.read(question, outcome, control)
+            smaller = question.again(doubts)
+            again += smaller
+            if not smaller:  # what is in doubt stays so
+                for name, code in doubts.items():
+                    pairs = question.pairs([name])
+                    extraction.doubts |= dict.fromkeys(pairs, code)
+        questions = again
     return extraction
