@@ -31,7 +31,7 @@ from sdrag.effects import steps as drivers
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports
 from sdrag.effects.steps import Embed, Failure, Search, Steps
 from sdrag.errors import InternalError, SdragError, check_type, cut_off
-from sdrag.framework import NO_FRAMEWORK, EmbedPort, Framework
+from sdrag.framework import NO_FRAMEWORK, EmbedPort, Framework, Model
 from sdrag.guardrails.injection import scan_passages
 from sdrag.options import Options
 from sdrag.policy import InjectionSection, Policy, PolicySource
@@ -181,8 +181,10 @@ class Engine:
         )
         if stage in _RELEASING:
             check_understood(self.policy, has_model=llm is not None)
-        default = Limits(seconds=self.policy.disclosure.timeout_seconds)
-        self.limits = self.options.limits or default
+        limits = Limits(seconds=self.policy.disclosure.timeout_seconds)
+        if isinstance(llm, Model):
+            limits = llm.limit(limits)
+        self.limits = self.options.limits or limits
         self.disclosure = self._set_up_disclosure(state)
         remembers = stage in _REMEMBERING or state is not None
         self.state = self.disclosure.state if remembers else None

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Port
+from sdrag.effects.runner import Limits, Port
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion
 from sdrag.errors import UsageError
@@ -72,11 +72,21 @@ class Model:
         complete: Answers a prompt: a function, or a `Port` with an async one too.
         name: Names the model in caches and audits.
         window: How many tokens it takes in, where that is known.
+        timeout: Seconds that a call may take; by default as the policy says.
+        concurrency: How many calls run at the same time.
     """
 
     complete: Callable[[Prompt], Completion | str] | CompletePort
     name: str = ""
     window: int | None = None
+    timeout: float | None = None
+    concurrency: int | None = None
+
+    def limit(self, limits: Limits) -> Limits:
+        """Return limits with those of the model in their place."""
+        seconds = self.timeout or limits.seconds
+        concurrency = self.concurrency or limits.concurrency
+        return replace(limits, seconds=seconds, concurrency=concurrency)
 
 
 def local_embeddings() -> EmbedPort:

@@ -200,7 +200,7 @@ def test_a_model_understands_the_rest(tmp_path, monkeypatch):
     def model(prompt: Prompt) -> str:
         return answer_control(prompt.messages[-1].content.text, reply)
 
-    monkeypatch.setattr("sdrag.cli.check.complete_with", lambda *_: model)
+    monkeypatch.setattr("sdrag.cli.check.llm_of", lambda *_, **__: model)
     policy = {"constraints": [{**UNKNOWN, "examples": [HOLDS]}]}
 
     code, output, result = checked(
@@ -217,7 +217,7 @@ def test_a_model_understands_the_rest(tmp_path, monkeypatch):
 def test_no_tracer_sees_what_a_command_asks_of_a_model(monkeypatch):
     """Its prompts hold unredacted text, whichever command asks."""
     monkeypatch.setattr(
-        common, "chat_model", lambda _: FakeListChatModel(responses=["yes"] * 2)
+        common, "chat_model", lambda *_: FakeListChatModel(responses=["yes"] * 2)
     )
     prompt = Prompt("test", (Message("user", sensitive(SECRET)),))
     ask = common.complete_with("langchain:some:model")

@@ -302,7 +302,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
                 self.messages = iter([json.dumps({"entities": rows})])
             return super()._generate(messages, *args, **kwargs)
 
-    def made(name: str) -> Model:
+    def made(*_: object) -> Model:
         return Model(messages=iter(()))
 
     monkeypatch.setattr(common, "chat_model", made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import monotonic, sleep
 
 import pytest
 from typer.testing import CliRunner
@@ -17,7 +18,11 @@ NAME = "Vexborough"
 TEXT = f"Captain {NAME} steered past the harbour at dawn. The harbour opens at six."
 RULE = "Remove names of captains"
 FILES = {
-    "policy.json": {"constraints": [{"id": "names", "text": RULE}]},
+    "policy.json": {
+        "constraints": [
+            {"id": "names", "text": RULE, "examples": [{"text": TEXT, "hides": [NAME]}]}
+        ]
+    },
     "chunks.jsonl": {"id": "c1", "text": TEXT},
     "articles.json": [
         {
@@ -33,11 +38,13 @@ FILES = {
         }
     ],
 }
+BIND = "bind policy.json chunks.jsonl --state state.sqlite"
 COMMANDS = [
-    "bind policy.json chunks.jsonl --state state.sqlite",
     "preview policy.json note.txt",
     f"preview policy.json --text '{TEXT}'",
     "eval policy.json articles.json",
+    "check policy.json",
+    "mask notes masked",
 ]
 
 
@@ -45,42 +52,78 @@ def no_key(handler, body):
     handler.send(401, {"error": {"message": json.dumps(body)}})
 
 
+NONE = (None, "")
+STATUS = (no_key, "401@127.0.0.1")
 FAULTS = [
-    (None, ""),
-    (no_key, "401@127.0.0.1"),
+    NONE,
+    STATUS,
+    (server.fails_at_formats, ""),
+    (server.one_slot, ""),
     (server.truncated, "cut-off"),
+    (server.endless, "cut-off"),
     (server.prose, "no-verdict"),
+    (server.parrot, "no-verdict"),
+    (server.no_to_the_first, "no-verdict"),
     (server.nothing_goes, "control-failed"),
+    (server.silent, "timeout"),
+]
+CASES = [
+    *((BIND, fault) for fault in FAULTS),
+    *(
+        (command, fault)
+        for command in COMMANDS
+        for fault in (NONE, STATUS, (server.silent, "timeout"))
+    ),
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=["bind", "preview", "text", "eval"])
 @pytest.mark.parametrize(
-    ("fault", "cause"), FAULTS, ids=[c or "none" for _, c in FAULTS]
+    ("command", "fault"),
+    CASES,
+    ids=[
+        f"{' '.join(c.split()[:2])} {getattr(f, '__name__', '')}" for c, (f, _) in CASES
+    ],
 )
-def test_a_command_says_how_its_model_failed(
-    command, fault, cause, tmp_path, monkeypatch
-):
+def test_a_command_says_how_its_model_failed(command, fault, tmp_path, monkeypatch):
     """By the server's status or the audit's code; without a failure it ends with 0."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "note.txt").write_text(TEXT)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "note.txt").write_text(TEXT)
     for name, content in FILES.items():
         (tmp_path / name).write_text(json.dumps(content))
+    fails, cause = fault
     with server.openai_server(NAME) as wire:
         monkeypatch.setenv("OPENAI_BASE_URL", wire.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        wire.faults = [fault] if fault else []
+        wire.faults = [fails] if fails else []
+        if command.startswith("mask"):
+            wire.faulty = ""
+            wire.say = lambda _: {"role": "assistant", "content": '{"entities": []}'}
+        timeout = 0.4 if fails is server.silent else 30
+        options = f"--model-timeout {timeout} --model-concurrency 1 --json"
 
         done = CliRunner().invoke(
-            app, f"{command} --llm langchain:openai:double --json"
+            app, f"{command} --llm langchain:openai:double {options}"
         )
 
         assert wire.requests
+        assert wire.running[1] <= 1
+        assert (fails is server.silent) == _is_left(wire, fails)
     result = json.loads(done.stdout.splitlines()[-1])
-    assert done.exit_code == bool(fault), done.output
-    assert (cause in result["model_failures"]) == bool(fault), done.output
-    assert (f"model_failures: {cause}" in done.output) == bool(fault)
+    assert done.exit_code == bool(cause), done.output
+    assert (cause in result["model_failures"]) == bool(cause), done.output
+    if not command.startswith("check"):  # which prints JSON alone
+        assert (f"model_failures: {cause}" in done.output) == bool(cause)
     assert NAME not in done.stderr
+
+
+def _is_left(wire, fault):
+    """Say whether the client has gone from a server that said nothing."""
+    deadline = monotonic() + (2 if fault is server.silent else 0)
+    while not wire.gone and monotonic() < deadline:
+        sleep(0.01)
+    return wire.gone > 0
 
 
 def test_what_is_released_with_a_reason_is_not_called_withheld():

@@ -14,7 +14,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from select import select
+from socket import MSG_PEEK
+from threading import Event, Lock, Thread
 from typing import Any
 
 from benchmarks.suites.scripted.asked import is_control
@@ -36,6 +38,10 @@ class Wire:
         faults: One for each next request to redact; the last stays.
         say: Answers what is asked beside redactions, in place of `said`.
         over: Set when the server ends.
+        faulty: What is in the prompts that go wrong; by default those of redaction.
+        reached: Set when a request has come.
+        gone: How many clients went away before they were answered.
+        running: How many requests the server works on, and the most at once.
     """
 
     names: Sequence[str]
@@ -44,6 +50,11 @@ class Wire:
     url: str = ""
     say: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     over: Event = field(default_factory=Event)
+    faulty: str = REDACTION
+    reached: Event = field(default_factory=Event)
+    gone: int = 0
+    running: list[int] = field(default_factory=lambda: [0, 0])
+    slot: Lock = field(default_factory=Lock)
 
     def bodies(self) -> list[str]:
         return [json.dumps(body, ensure_ascii=False) for body in self.requests]
@@ -80,8 +91,10 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.wire.requests.append(body)
+        self.wire.reached.set()
         redacting = REDACTION in json.dumps(body)
-        fault = self.wire.next_fault() if redacting else None
+        fails = self.wire.faulty in json.dumps(body)
+        fault = self.wire.next_fault() if fails else None
         if fault is not None:
             fault(self, body)
         elif body.get("stream"):
@@ -250,11 +263,54 @@ def slow(handler: _Handler, body: dict[str, Any]) -> None:
     handler.send_header("content-type", "application/json")
     handler.send_header("connection", "close")
     handler.end_headers()
-    with contextlib.suppress(OSError):
+    try:
         while not handler.wire.over.wait(0.05):
             handler.wfile.write(b" ")
             handler.wfile.flush()
+    except OSError:
+        handler.wire.gone += 1
     handler.close_connection = True
+
+
+def silent(handler: _Handler, body: dict[str, Any]) -> None:
+    """Think without a word for as long as anybody waits, as llama.cpp does."""
+    while not handler.wire.over.wait(0.02):
+        if select([handler.connection], [], [], 0)[0]:
+            handler.wire.gone += not handler.connection.recv(1, MSG_PEEK)
+            break
+    handler.close_connection = True
+
+
+def one_slot(handler: _Handler, body: dict[str, Any]) -> None:
+    """Work on one request after the other."""
+    running = handler.wire.running
+    running[0] += 1
+    running[1] = max(running)
+    with handler.wire.slot:
+        handler.wire.over.wait(0.05)
+        handler.reply(found(body, handler.wire.names))
+    running[0] -= 1
+
+
+def endless(handler: _Handler, body: dict[str, Any]) -> None:
+    """Say the same until the limit of tokens ends it; without one, for ever."""
+    limit = body.get("max_tokens") or body.get("max_completion_tokens")
+    if limit is None:
+        slow(handler, body)
+        return
+    text = '{"verdicts": [' + '{"constraint": "names", "spans": [' * limit
+    message = {"role": "assistant", "content": text[:limit]}
+    handler.reply(message, finish_reason="length")
+
+
+def no_to_the_first(handler: _Handler, body: dict[str, Any]) -> None:
+    """Give a verdict on the first constraint alone, and find nothing."""
+    last = str(body["messages"][-1]["content"])
+    rules = re.findall(r"^\[([\w.:-]+)\] (.*)", last, re.MULTILINE)
+    first = next(name for name, rule in rules if not is_control(rule))
+    verdicts = [{"constraint": first, "spans": []}]
+    written = json.dumps({"verdicts": verdicts})
+    handler.reply({"role": "assistant", "content": written})
 
 
 def prose(handler: _Handler, body: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import monotonic, sleep
 
 import pytest
 from langchain_core.output_parsers import StrOutputParser
@@ -263,8 +264,10 @@ def test_a_model_that_thinks_first_is_asked_without_a_limit(client, wire):
 CAUSES = {
     server.broken: ("model-failed", ("500@127.0.0.1",)),
     server.truncated: ("cut-off", ("cut-off",)),
+    server.endless: ("cut-off", ("cut-off",)),
     server.prose: ("no-verdict", ()),
     server.parrot: ("no-verdict", ()),
+    server.no_to_the_first: ("no-verdict", ()),
     server.nothing_goes: ("control-failed", ()),
     server.slow: ("model-timeout", ("timeout",)),
 }
@@ -285,6 +288,60 @@ def test_each_failure_is_told_by_its_cause(client, fault, wire):
         for event in events
     ]
     assert (codes, failures) == ({CAUSES[fault][0]}, CAUSES[fault][1])
+
+
+def _is_left(wire):
+    """Wait until the client has gone, and say whether it has."""
+    deadline = monotonic() + 2
+    while not wire.gone and monotonic() < deadline:
+        sleep(0.01)
+    return wire.gone > 0
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize(
+    ("make", "model"),
+    [(langchain, chat_openai), (llamaindex, openai_like)],
+    ids=["langchain", "llamaindex"],
+)
+def test_an_async_call_that_nobody_waits_for_is_closed_at_the_server(
+    make, model, is_late, wire
+):
+    """Whether it was late, or the application cancelled the request."""
+    wire.faults = [server.silent]
+    retriever = make(model(wire), Limits(seconds=1 if is_late else 60))
+    ask = retriever.ainvoke if make is langchain else retriever.aretrieve
+
+    async def leave():
+        task = asyncio.ensure_future(ask(QUESTION))
+        await asyncio.to_thread(wire.reached.wait)
+        if not is_late:
+            task.cancel()
+        await asyncio.wait({task})
+        return await asyncio.to_thread(_is_left, wire)
+
+    assert asyncio.run(leave())
+
+
+@every_client
+def test_a_timeout_of_the_client_closes_a_sync_call_too(client, wire):
+    """And is told as one; without it a thread goes on until it is answered."""
+    wire.faults = [server.silent]
+    events = []
+
+    assert client(wire, audit=events.append, timeout=0.2) == []
+
+    assert _is_left(wire)
+    assert events[0].model_failures == ("timeout",)
+
+
+@every_client
+def test_a_server_with_one_slot_is_asked_one_at_a_time(client, wire):
+    """By a limit on what runs at once."""
+    wire.faults = [server.one_slot]
+
+    assert len(client(wire, Limits(seconds=60, concurrency=1))) == 2
+    assert wire.running == [0, 1]
 
 
 @every_client

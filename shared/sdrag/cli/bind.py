@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -17,6 +18,8 @@ from sdrag.cli.common import (
     AsJson,
     KeyFile,
     Llm,
+    ModelConcurrency,
+    ModelTimeout,
     RunOn,
     SpillFolder,
     llm_of,
@@ -25,6 +28,8 @@ from sdrag.cli.common import (
     show,
 )
 from sdrag.effects.progress import batched
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.tokens import Completion, Meter
 from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
@@ -64,6 +69,8 @@ def bind(
     ] = None,
     key: KeyFile = None,
     llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count the work, and write nothing.")
     ] = False,
@@ -75,7 +82,8 @@ def bind(
     Locate what a policy withholds in an index once, not at every question.
 
     Can be interrupted: what was located is kept, and the next run goes on from there.
-    A model that fails is reported by its cause, and the command then ends with 1.
+    With a model, the bar shows calls, tokens and the time that is left. A model that
+    fails is reported by its cause, and the command then ends with 1.
 
     Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
     """
@@ -93,12 +101,13 @@ def bind(
     else:
         from sdrag.state import open_state
 
-        started, model = perf_counter(), llm_of(llm)
+        started = perf_counter()
+        model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
         opened = open_state(state, key=key)
         with workers as pool, progress_bars() as bars:
             update = partial(bars, "Binding")
             if pool is None:
-                result = _bind(rules, read, opened, model, lambda n: update(n, count))
+                result = _bind(rules, read, opened, model, partial(update, total=count))
             else:
                 from sdrag.corpus_binder import bind_corpus
 
@@ -127,7 +136,7 @@ def _bind(
     read: Read,
     state: State,
     model: Model | None,
-    update: Callable[[int], None],
+    update: Callable[..., None],
 ) -> dict[str, Any]:
     """Bind in this process, and count what a model was asked."""
     from sdrag.disclosure import Ingested
@@ -136,10 +145,16 @@ def _bind(
     from sdrag.pipeline import bind as bind_passages
     from sdrag.privacy.audit import AuditEvent, count_failures
 
-    events: list[AuditEvent] = []
+    meter, events = Meter(), list[AuditEvent]()
+    ask: Any = model and model.complete
+
+    def complete(prompt: Prompt) -> Completion | str:
+        with meter.call(prompt.texts) as count:
+            return count(ask(prompt))
+
     engine = Engine(
         rules,
-        llm=model,
+        llm=model and replace(model, complete=complete),
         state=state,
         options=Options(audit=events.append),
         stage="bind",
@@ -149,15 +164,16 @@ def _bind(
         before = done.passages
 
         def progress(now: int, _all: int, before: int = before) -> None:
-            update(before + now)
+            spent = f"{meter.calls} calls, {meter.tokens_in + meter.tokens_out} tokens"
+            update(before + now, note=spent if model else "")
 
         done += engine.run(bind_passages(batch, engine, progress))[0]
         update(done.passages)
     return {
         **_figures(done),
-        "calls": sum(event.model_calls for event in events),
-        "tokens_in": sum(event.tokens_in for event in events),
-        "tokens_out": sum(event.tokens_out for event in events),
+        "calls": meter.calls,
+        "tokens_in": meter.tokens_in,
+        "tokens_out": meter.tokens_out,
         "model_failures": count_failures(events, done.reasons.elements()),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sdrag.cli.common import LOCAL, Llm, complete_with
+from sdrag.cli.common import LOCAL, Llm, ModelConcurrency, ModelTimeout, llm_of, show
 from sdrag.errors import PolicyError, UsageError
 from sdrag.policy import Policy
 
@@ -46,6 +47,8 @@ def check(
         list[Path] | None, typer.Argument(help="Policy files.", show_default=False)
     ] = None,
     llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
     schema: Annotated[
         Literal["policy", "audit"] | None,
         typer.Option(help="Print a JSON schema instead, for editors and validators."),
@@ -62,8 +65,8 @@ def check(
     Say what each sentence of a policy hides, try it, and run the examples.
 
     Quotes the policy, which may be confidential; with --json ids and types alone. Ends
-    with 1 if an example fails or a sentence would be refused, and with 2 if a file is
-    no valid policy.
+    with 1 if an example fails, a sentence would be refused or the model fails, and with
+    2 if a file is no valid policy.
 
     Example: sdrag check policy.yaml
     """
@@ -80,7 +83,8 @@ def check(
     from sdrag.disclosure.setup import why_not
     from sdrag.evaluation.examples import run_examples
 
-    complete = complete_with(llm, "--llm")
+    model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
+    causes: Counter[str] = Counter()
     result: dict[str, Any] = {"ok": True, "constraints": [], "guards": [], "errors": []}
     counts = {"passed": 0, "failed": 0}
     failures: list[dict[str, Any]] = []
@@ -94,21 +98,26 @@ def check(
         parsed = [parse(rule) for rule in policy.rules]
         result["constraints"] += [{"file": str(path), **_described(p)} for p in parsed]
         result["guards"] += [g for g in policy.guards if g not in result["guards"]]
-        if complete is None and policy.when_not_understood == "refuse":
+        if model is None and policy.when_not_understood == "refuse":
             refused += sum(bool(why_not(each)) for each in parsed)
-        results = run_examples(policy, complete)
+        results = run_examples(policy, model)
+        causes += Counter(results.model_failures)
         counts["passed"] += results.passed
         counts["failed"] += results.failed
         failures += ({"file": str(path), **_numbers(f)} for f in results.failures)
         if not as_json:
-            _print(path, policy, parsed, results.failures, has_model=bool(complete))
+            _print(path, policy, parsed, results.failures, has_model=model is not None)
             typer.echo(f"examples: {results.passed} passed, {results.failed} failed")
-    status = 2 if result["errors"] else int(counts["failed"] + refused > 0)
+    wrong = counts["failed"] + refused + causes.total()
+    status = 2 if result["errors"] else int(wrong > 0)
     result["ok"] = not status
     result["examples"] = {**counts, "failures": failures}
+    result["model_failures"] = causes
     if as_json:
         typer.echo(json.dumps(result))
-    elif not result["errors"]:
+        raise typer.Exit(status)
+    show({"model_failures": causes}, as_json=False)
+    if not result["errors"]:
         typer.echo(_NEXT.format(path=policies[0]))
     raise typer.Exit(status)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -42,6 +43,22 @@ Llm = Annotated[
     str,
     typer.Option(help="The model: local for none, or langchain:PROVIDER:MODEL."),
 ]
+ModelTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--model-timeout",
+        min=0.1,
+        help="Seconds that one call may take; by default as the policy says.",
+    ),
+]
+ModelConcurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--model-concurrency",
+        min=1,
+        help="How many calls run at once: 1 for a server that takes one at a time.",
+    ),
+]
 Rows = Annotated[
     bool, typer.Option("--rows", help="Read each row of a CSV file as a document.")
 ]
@@ -68,11 +85,22 @@ def complete_with(
     return ask and (lambda prompt: text_of(ask(prompt)))
 
 
-def llm_of(llm: str, option: str = "--llm") -> Model | None:
+def llm_of(
+    llm: str,
+    option: str = "--llm",
+    timeout: float | None = None,
+    concurrency: int | None = None,
+) -> Model | None:
     """
     Return a model by its name: `langchain:PROVIDER:MODEL`; `None` for the local engine.
 
     No tracer sees how it is asked, since prompts hold unredacted text.
+
+    Args:
+        llm: Its name.
+        option: Which names it, for errors.
+        timeout: Seconds that a call may take; by default as the policy says.
+        concurrency: How many calls run at the same time.
     """
     if llm == LOCAL:
         return None
@@ -84,22 +112,29 @@ def llm_of(llm: str, option: str = "--llm") -> Model | None:
     from sdrag.framework import Model
     from sdrag.policy import Policy
 
-    model = chat_model(llm.removeprefix(_PREFIX))
+    model = chat_model(llm.removeprefix(_PREFIX), timeout)
     port = models.complete(model)
 
     def complete(prompt: Prompt) -> Any:
         with hide_from_tracers(Policy(), None):
             return port and port.call(prompt)
 
-    return Model(complete, models.model_name(model), models.context_window(model))
+    name, window = models.model_name(model), models.context_window(model)
+    return Model(complete, name, window, timeout, concurrency)
 
 
-def chat_model(name: str) -> Any:
-    """Return a LangChain chat model: PROVIDER:MODEL, as `init_chat_model` takes it."""
+def chat_model(name: str, timeout: float | None = None) -> Any:
+    """
+    Return a LangChain chat model: PROVIDER:MODEL, as `init_chat_model` takes it.
+
+    A client that is given the timeout closes its connection, so that its server stops.
+    """
     with require_extra("agents", "A model by name"):
         from langchain.chat_models import init_chat_model
+    # The core tries again itself; a client's own attempts would each take the timeout.
+    bounds: dict[str, Any] = {"timeout": timeout, "max_retries": 0} if timeout else {}
     try:
-        return init_chat_model(name, temperature=0)
+        return init_chat_model(name, temperature=0, **bounds)
     except Exception as error:  # noqa: BLE001 -- as the provider's package pleases
         raise UsageError(
             f"The model cannot be made ({type(error).__name__}).",
@@ -188,18 +223,20 @@ def open_pool(engine: str, llm: str, spill: Path | None) -> AbstractContextManag
 
 
 @contextmanager
-def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how much is done; yields a function of a label, how many are, and of all."""
+def progress_bars() -> Iterator[Callable[..., None]]:
+    """Show how much is done; yields `update(label, done, total, note="")`."""
     with require_extra("cli", "A progress bar"):
         from rich.console import Console
         from rich.progress import Progress
-    with Progress(console=Console(stderr=True)) as bars:
+    # What is left is told from all that was done: a model takes minutes for a step.
+    with Progress(console=Console(stderr=True), speed_estimate_period=math.inf) as bars:
         tasks: dict[str, TaskID] = {}
 
-        def update(label: str, done: int, total: int) -> None:
+        def update(label: str, done: int, total: int, note: str = "") -> None:
             if label not in tasks:
                 tasks[label] = bars.add_task(label)
-            bars.update(tasks[label], completed=done, total=total)
+            shown = f"{label} ({note})" if note else label
+            bars.update(tasks[label], completed=done, total=total, description=shown)
 
         yield update
 

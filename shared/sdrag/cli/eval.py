@@ -9,7 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from sdrag.cli.common import LOCAL, AsJson, Llm, llm_of, progress_bars, show
+from sdrag.cli.common import (
+    LOCAL,
+    AsJson,
+    Llm,
+    ModelConcurrency,
+    ModelTimeout,
+    llm_of,
+    progress_bars,
+    show,
+)
 from sdrag.policy import Policy
 
 _FIGURES = ("privacy", "privacy_cumulative", "completeness", "over_redacted")
@@ -31,6 +40,8 @@ def evaluate(
         Path, typer.Argument(help="With known secrets: JSON, JSON lines, or a folder.")
     ],
     llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
     top_k: Annotated[
         int, typer.Option(min=1, help="How many chunks are retrieved for a question.")
     ] = 10,
@@ -64,7 +75,7 @@ def evaluate(
     from sdrag.evaluation.articles import read_articles
     from sdrag.evaluation.disclosed import evaluate as measure
 
-    model = llm_of(llm)
+    model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     read = Policy.read(policy)
     given = read_articles(articles)
     with progress_bars() as update:

@@ -17,6 +17,8 @@ from sdrag.cli.common import (
     AsJson,
     Input,
     Llm,
+    ModelConcurrency,
+    ModelTimeout,
     Rows,
     RunOn,
     SpillFolder,
@@ -36,6 +38,7 @@ from sdrag.vocabulary import Passage
 
 if TYPE_CHECKING:
     from sdrag.effects.steps import EffectRunner
+    from sdrag.framework import Model
     from sdrag.linkage import Fitted
     from sdrag.linkage.masking import Passes
 
@@ -53,6 +56,8 @@ def mask(
         Path | None, typer.Option(help="A policy, for its linkage section.")
     ] = None,
     llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
     key_file: Annotated[
         Path | None,
         typer.Option(
@@ -73,12 +78,13 @@ def mask(
     Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. In a folder, .txt and
     .md keep their names. Of JSON and Parquet the rows are written, to NAME.jsonl; of
     every other format the text, to NAME.txt. What cannot be read or masked is listed
-    with the reason, and the command then ends with 1. With a key file the plan is
-    kept, encrypted: run again with more documents, what was masked stays masked, and
-    pseudonyms stay what they are.
+    with the reason, and so is how a model failed; the command then ends with 1. With a
+    key file the plan is kept, encrypted: run again with more documents, what was masked
+    stays masked, and pseudonyms stay what they are.
 
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """
+    from sdrag.effects.runner import PortRunner
     from sdrag.linkage.replacing import check_style
 
     started = perf_counter()
@@ -94,7 +100,8 @@ def mask(
     _check_target(source, target)
     for path in filter(None, (target, plan, report)):
         check_writable(path)
-    runner = _runner(llm)
+    model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
+    runner = _runner(model)
     with open_pool(engine, llm, ray_spill) as pool, progress_bars() as update:
         from sdrag.linkage.masking import Passes
 
@@ -112,11 +119,11 @@ def mask(
 
         write_private(report, render_linkage(fitted.masked))
     planned, alias = fitted.masked.plan, fitted.masked.masker.alias
-    corpus.skipped += [
-        Skipped(alias(document.id), "could not be masked")
-        for document in corpus.documents
-        if document.id not in fitted.documents
-    ]
+    failed = [d.id for d in corpus.documents if d.id not in fitted.documents]
+    corpus.skipped += [Skipped(alias(name), "could not be masked") for name in failed]
+    causes: dict[str, int] = {}
+    if isinstance(runner, PortRunner) and model is not None and failed:
+        causes = dict.fromkeys(runner.meter.failures or ("unreadable",), len(failed))
     result = {
         "documents": len(fitted.masked.documents),
         "entities": len(planned.corpus.entity_ids),
@@ -125,6 +132,7 @@ def mask(
         "links_after": len(planned.after),
         **corpus.as_dict(),
         "plan": None if plan is None else str(plan),
+        "model_failures": causes,
         "seconds": round(perf_counter() - started, 3),
     }
     show(result, as_json=as_json)
@@ -159,17 +167,17 @@ def _check_target(source: Path, target: Path) -> None:
         )
 
 
-def _runner(llm: str) -> EffectRunner:
+def _runner(model: Model | None) -> EffectRunner:
     """Return what answers effects: MiniLM, and a model where one is asked for."""
-    from sdrag.effects.runner import Port, PortRunner, Ports
+    from sdrag.effects.runner import Limits, Port, PortRunner, Ports
     from sdrag.framework import local_embeddings
     from sdrag.linkage.schema import local_runner
 
-    model = llm_of(llm)
     if model is None:
         return local_runner()
     ask: Any = model.complete
-    return PortRunner(Ports(complete=Port(ask), embed=local_embeddings()))
+    ports = Ports(complete=Port(ask), embed=local_embeddings())
+    return PortRunner(ports, model.limit(Limits()))
 
 
 def _fitted(

@@ -15,6 +15,8 @@ from sdrag.cli.common import (
     LOCAL,
     AsJson,
     Llm,
+    ModelConcurrency,
+    ModelTimeout,
     Rows,
     check_writable,
     llm_of,
@@ -63,6 +65,8 @@ def preview(
     ] = None,
     rows: Rows = False,
     llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -80,13 +84,14 @@ def preview(
 
     asker = Principal("preview", roles=frozenset(role)) if role else None
     rules = Policy.read(policy)
-    explainer = Explainer(rules, complete=llm_of(llm))
+    model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
+    explainer = Explainer(rules, complete=model)
     if text is None and paths:
         if html is not None:
             check_writable(html)
         explainers = {str(policy): explainer}
         if against is not None:
-            other = Explainer(Policy.read(against), complete=llm_of(llm))
+            other = Explainer(Policy.read(against), complete=model)
             explainers[f"{against} (other)" if against == policy else str(against)] = (
                 other
             )

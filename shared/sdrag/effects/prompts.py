@@ -20,7 +20,7 @@ labelled by what it holds.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Flag
 from functools import reduce
 from operator import or_
@@ -97,6 +97,9 @@ def _labels(parts: Iterable[Labelled]) -> Label:
     return reduce(or_, (part.labels for part in parts), Label.NONE)
 
 
+_LEAST_LIMIT = 1000
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a prompt."""
@@ -116,8 +119,8 @@ class Prompt:
         reply_format: The shape of the reply, used by models that can be held to one;
             the words of the prompt ask for the same shape as JSON.
         blind: The prompt must not hold the asker's words (rule 2).
-        max_tokens: The most tokens of a reply, of which the whole is needed; None for
-            any number.
+        max_tokens: The most tokens of a reply, of which the whole is needed. Without
+            it, a reply has more than any needs, and counts as far as it goes.
     """
 
     name: str
@@ -129,6 +132,13 @@ class Prompt:
     def __post_init__(self) -> None:
         """Keep the turns as a tuple, so that what was admitted is what is sent."""
         object.__setattr__(self, "messages", tuple(self.messages))
+
+    def limited(self) -> Prompt:
+        """Return it with a limit of tokens, so that no reply is endless."""
+        if self.max_tokens is not None:
+            return self
+        characters = sum(map(len, self.texts))
+        return replace(self, max_tokens=_LEAST_LIMIT + characters // 2)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sdrag.errors import ModelTimeoutError, UsageError
+from sdrag.errors import UsageError
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -34,8 +34,7 @@ _REFUSALS = re.compile(
 )
 _USED_UP = "insufficient_quota"
 """The code of a 429 that no waiting ends: nothing is left to pay with."""
-_FINAL = (TimeoutError, ModelTimeoutError, UsageError)
-"""What took its time, or was misused, fails again."""
+_TIMEOUT = re.compile(r"\w*Timeout(?:Error|Exception)?")
 _MAX_CAUSES = 4
 _HOST = re.compile(r"[a-z0-9.:_-]{1,253}")
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 8.0
@@ -61,7 +60,8 @@ def retry_rules(attempts: int, seconds: float) -> dict[str, Any]:
 
     def again(state: RetryCallState) -> bool:
         error = _error(state)
-        return isinstance(error, Exception) and not isinstance(error, _FINAL)
+        fails_again = isinstance(error, UsageError) or is_timeout(error)
+        return isinstance(error, Exception) and not fails_again
 
     return {"retry": again, "stop": stop, "wait": _pause, "reraise": True}
 
@@ -108,6 +108,14 @@ class Abilities:
 def cannot(error: BaseException) -> bool:
     """Say whether a provider has not understood what it was asked to do."""
     return any(_status(cause) in _NOT_UNDERSTOOD for cause in _causes(error))
+
+
+def is_timeout(error: BaseException | None) -> bool:
+    """Say whether a call took its time, by the limit of a client or by our own."""
+    return any(
+        isinstance(cause, TimeoutError) or _TIMEOUT.fullmatch(type(cause).__name__)
+        for cause in _causes(error)
+    )
 
 
 def server_of(error: BaseException) -> str:

@@ -29,7 +29,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from sdrag.effects.prompts import Labelled, Prompt
-from sdrag.effects.retrying import retry_rules, server_of
+from sdrag.effects.retrying import is_timeout, retry_rules, server_of
 from sdrag.effects.steps import (
     CUT_OFF,
     Authorize,
@@ -181,7 +181,9 @@ class PortRunner:
         match effect:
             case Complete(items):
                 model = _given(ports.complete, "The language model", "llm")
-                return _Calls("The language model", self._metered(model), items, limits)
+                prompts = [prompt.limited() for prompt in items]
+                port = self._metered(model)
+                return _Calls("The language model", port, prompts, limits)
             case Embed():
                 port = _given(ports.embed, "The embedding model", "embeddings")
                 bounds = None if port.local else limits
@@ -332,7 +334,7 @@ class _Calls:
             return Failure(type(error)(f"{self.step}: {error}", server=error.server))
         if isinstance(error, SdragError):
             return Failure(error.sealed())
-        if isinstance(error, TimeoutError):
+        if is_timeout(error):
             text = f"{self.step} took longer than its own limit."
             return Failure(ModelTimeoutError(text))
         text = f"{self.step} failed with {type(error).__name__}."

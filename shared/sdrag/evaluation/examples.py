@@ -9,15 +9,18 @@ high. A constraint that would be refused is left out, and its examples fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from sdrag.disclosure.keep import find_kept
 from sdrag.disclosure.setup import not_understood
 from sdrag.effects.prompts import Prompt
+from sdrag.framework import Model
+from sdrag.options import Options
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import ConstraintSection, ExampleSection, Policy
+from sdrag.privacy.audit import AuditEvent, count_failures
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Passage, Span
 
@@ -47,33 +50,43 @@ class ExampleFailure:
 
 @dataclass(frozen=True, slots=True)
 class ExampleResults:
-    """How many examples hold, how many do not, and why not."""
+    """
+    How many examples hold, how many do not, and why not.
+
+    Args:
+        passed: How many hold.
+        failed: How many do not.
+        failures: Why not.
+        model_failures: How the model failed, and how often.
+    """
 
     passed: int = 0
     failed: int = 0
     failures: tuple[ExampleFailure, ...] = ()
+    model_failures: Mapping[str, int] = field(default_factory=dict)
 
 
 def run_examples(
-    policy: Policy, complete: Callable[[Prompt], str] | None = None
+    policy: Policy, llm: Callable[[Prompt], str] | Model | None = None
 ) -> ExampleResults:
     """
     Run every example of a policy.
 
     Args:
         policy: Whose constraints' examples.
-        complete: The model; the local engine when missing.
+        llm: The model; the local engine when missing.
     """
     if not any(entry.examples for entry in policy.constraints):
         return ExampleResults()
     refused: set[str] = set()
-    if complete is None and policy.when_not_understood == "refuse":
+    if llm is None and policy.when_not_understood == "refuse":
         refused = set(not_understood(policy))
     constraints = tuple(c for c in policy.constraints if c.id not in refused)
     bare = policy.without_limits().model_copy(
         update={**dict.fromkeys(policy.guards), "constraints": constraints}
     )
-    engine = Engine(bare, llm=complete)
+    events: list[AuditEvent] = []
+    engine = Engine(bare, llm=llm, options=Options(audit=events.append))
     passed = failed = 0
     failures: list[ExampleFailure] = []
     for entry in policy.constraints:
@@ -90,7 +103,8 @@ def run_examples(
                 ]
             passed, failed = passed + (not wrong), failed + bool(wrong)
             failures += wrong
-    return ExampleResults(passed, failed, tuple(failures))
+    causes = count_failures(events)
+    return ExampleResults(passed, failed, tuple(failures), causes)
 
 
 def _release(
