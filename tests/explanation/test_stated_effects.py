@@ -259,3 +259,8 @@ def test_limits_and_keeps_are_said_in_words():
     assert "lets stay dates that are not near “born”" in limits_of(policy.rules[0])
     opened = [opened_by(each.keep(), policy) for each in policy.keep]
     assert opened == [["c1"], ["c2"], ["c1", "c2"]]
+
+
+def test_people_are_no_narrower_than_anybody():
+    """There is nothing to warn of."""
+    assert not [*warnings_of(parse(Constraint("c1", "Remove names of people")))]

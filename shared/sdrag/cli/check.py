@@ -38,6 +38,7 @@ To say more about a sentence, write it like this:
     examples:                     # tried each time you check
       - {{text: Mr Hale is in., hides: [Hale], keeps: [is in]}}
 On your documents: sdrag preview {path} DOCUMENTS --html preview.html
+  as a clerk reads them: add --as clerk
 In each build: sdrag check {path} --json (prints no sentence; ends with 1 if an example
 fails or a sentence is refused, with 2 if the file is no policy)"""
 

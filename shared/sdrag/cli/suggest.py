@@ -35,6 +35,7 @@ _DIGIT, _UPPER, _LETTER = map(re.compile, (r"\d", r"[A-Z]", r"[^\W\d_Xx]"))
 _LIST_MARK = re.compile(r"^[-*\d.)\s\"']+|[\s\"']+$")
 _HEAD = """\
 # Proposed for {documents} documents. Nothing of them is quoted: x is a letter.
+# Save it: add  > {file}  to the command that printed it.
 # Delete what may be shown, take the # away from what must be hidden, then run:
 #   sdrag check {file}
 #   sdrag preview {file} DOCUMENTS --html preview.html"""

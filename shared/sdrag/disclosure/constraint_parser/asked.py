@@ -56,6 +56,7 @@ from sdrag.text.spans import shifted
 from sdrag.vocabulary import Span
 
 _QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
+_ANYONE = frozenset({"people", "person", "persons", "individual", "individuals"})
 _BELONGING = re.compile(r"\b(?:of|from|by|for|belonging to) [^,;.]+")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
@@ -271,7 +272,7 @@ def _says_more(content: str, spans: Sequence[Span]) -> bool:
 
 def _unheard(content: str, spans: Sequence[Span]) -> Iterator[str]:
     """Yield the words that say whose or of what, and that no table knows."""
-    silent = FUNCTION_WORDS | word_set("orders") | word_set("blanket")
+    silent = FUNCTION_WORDS | word_set("orders") | word_set("blanket") | _ANYONE
     people = word_set("people") | word_set("audience")
     belonging = [_span(match) for match in _BELONGING.finditer(content)]
     for match in _LETTERS.finditer(content, content.find(subject_of(content))):
