@@ -39,7 +39,7 @@ def findings(folder: Path) -> Iterator[tuple[str, float, bool]]:
         rules = [Constraint(name, name) for name in article.witnesses]
         document = Passage(article.name, article.text, document_id=article.name)
         chunks = chunks_of(document)
-        outcomes = engine.run(engine.disclosure.locator.locate(chunks, rules))
+        outcomes, _ = engine.run(engine.disclosure.locator.locate(chunks, rules))
         for chunk, outcome in zip(chunks, outcomes, strict=True):
             for finding in replied(outcome):
                 words = article.witnesses[finding.constraint_id]

@@ -95,11 +95,13 @@ async def test_links_are_found_and_broken(ask, opened):
 
     assert (found["documents"], found["unread"]) == (3, 0)
     assert found["links_before"] > found["links_after"]
-    assert set(found["chains"][0]["documents"]) == {"gate.txt", "call.txt"}
-    assert found["chains"][0]["before"] > found["chains"][0]["after"]
-    assert found["broken"][0]["forms"] == ["Jonathan Meyers"]
+    first, second = found["by_document"]
+    assert {first["document"], second["document"]} == {"gate.txt", "call.txt"}
+    assert (first["linked"], first["left"]) == ([second["document"]], [])
+    assert first["before"] > first["after"]
+    assert ["Jonathan Meyers"] in [entity["forms"] for entity in first["masked"]]
     strict = await ask("link", policy="linkage: {edge_threshold: 1.0}\n")
-    assert (strict["links_before"], strict["chains"]) == (0, [])
+    assert (strict["links_before"], strict["by_document"]) == (0, [])
 
 
 @pytest.mark.parametrize("path", ["ask", "link"])

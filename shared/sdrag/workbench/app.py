@@ -27,6 +27,7 @@ from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential, Passage
 from sdrag.workbench.bodies import MAX_UPLOAD_BYTES, Asked, Workers, body_of, read_json
 from sdrag.workbench.documents import SUFFIXES, LoadedDocuments
+from sdrag.workbench.edits import edit, must_go
 from sdrag.workbench.gate import Gate, RefusedError
 from sdrag.workbench.looking import Colouring, Questions, find_links
 from sdrag.workbench.policy import describe, policy_of
@@ -108,9 +109,28 @@ class Workbench(Confidential):
         return describe(asked.policy)
 
     def explain(self, asked: Asked) -> dict[str, Any]:
-        """Colour a document."""
+        """Colour a document; with another policy, what changes in it."""
         document, number = self.documents.get(asked.document), asked.document
-        return self.colouring.colour(_policy(asked), number, document, asked.roles)
+        policy, roles = _policy(asked), asked.roles
+        if asked.other:
+            other = policy_of(asked.other, None)
+            return self.colouring.compare((policy, other), number, document, roles)
+        return self.colouring.colour(policy, number, document, roles)
+
+    def report(self, asked: Asked) -> dict[str, Any]:
+        """Return the page of all documents, as `sdrag preview --html` writes it."""
+        documents = self.documents.all()
+        if not documents:
+            raise RefusedError(422, "There is no document. Load one first.")
+        return {"html": self.colouring.report(_policy(asked), documents, asked.roles)}
+
+    def edit(self, asked: Asked) -> dict[str, Any]:
+        """Edit the policy by one of its sentences."""
+        return edit(asked)
+
+    def go(self, asked: Asked) -> dict[str, Any]:
+        """Write down that words of a document must go."""
+        return must_go(asked, self.documents.get(asked.document))
 
     def ask(self, asked: Asked) -> dict[str, Any]:
         """Say what a hijacked model would receive."""
@@ -148,6 +168,9 @@ def build_app(bench: Workbench, *, token: str, port: int) -> ASGIApp:
         "open": bench.open,
         "policy": bench.describe,
         "explain": bench.explain,
+        "report": bench.report,
+        "edit": bench.edit,
+        "go": bench.go,
         "ask": bench.ask,
         "link": bench.link,
     }

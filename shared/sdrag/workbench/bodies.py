@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect, Request
@@ -54,6 +54,12 @@ class Asked(BaseModel):
         document: A loaded document, by its number.
         question: To all loaded documents.
         path: A file of the given folder, as it was listed.
+        other: A policy to compare with; nothing is compared without one.
+        change: How the policy is edited.
+        constraint: Which one is edited, from 0; to `enable` it, its line from 1.
+        step: Where it is moved: -1 up, 1 down.
+        sentence: What is added.
+        words: What must stay or go.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -64,6 +70,12 @@ class Asked(BaseModel):
     document: Annotated[int, Field(ge=0)] = 0
     question: Annotated[str, Field(max_length=2_000, repr=False)] = ""
     path: Annotated[str, Field(max_length=1_000)] = ""
+    other: Annotated[str, Field(max_length=MAX_POLICY_BYTES, repr=False)] = ""
+    change: Literal["add", "move", "disable", "enable", "stay"] = "add"
+    constraint: Annotated[int, Field(ge=0)] = 0
+    step: Literal[-1, 1] = 1
+    sentence: Annotated[str, Field(max_length=1_000, repr=False)] = ""
+    words: Annotated[str, Field(max_length=200, repr=False)] = ""
 
 
 async def body_of(request: Request, most: int) -> bytes:

@@ -10,23 +10,29 @@ question it is shown what a model receives, without sdrag and with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from sdrag.detectors.local import LocalDetector
-from sdrag.documents import chunks_of
+from sdrag.documents import chunks_of, table_of
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.explanation import Explainer, Explanation
 from sdrag.explanation.marked import Mark, stretches
 from sdrag.linkage import Masked, fit
-from sdrag.linkage.plan import Plan
+from sdrag.linkage.graph import Edges
 from sdrag.memo import Memo
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy, binds
+from sdrag.privacy.identities import alias
 from sdrag.privacy.reasons import explain as explain_reason
-from sdrag.reports.preview import Preview
+from sdrag.reports.preview import (
+    Preview,
+    compare,
+    cut_marks,
+    render_preview,
+    shift,
+)
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 from sdrag.workbench.gate import RefusedError
 
@@ -38,7 +44,7 @@ MAX_ASKED_CHARACTERS = 2_000_000
 """Of all documents together, when a question is asked to them."""
 
 MAX_LINKED = 100
-"""Chains and entities that are listed."""
+"""Documents that are listed with what links them."""
 
 _REMEMBERED = 100
 """Documents under a policy, with what was found in them."""
@@ -72,15 +78,45 @@ class Colouring(Confidential):
         explanations = self.explain(policy, number, document, roles)
         preview = _preview(policy, explanations)
         spans: list[dict[str, Any]] = []
+        marks = [_marks(explanation, spans) for explanation in explanations]
         return {
             "name": document.id,
-            "chunks": [_chunk(explanation, spans) for explanation in explanations],
+            "chunks": list(_chunks(document, explanations, marks)),
             "spans": spans,
             "counts": preview.by_constraint(),
             "hidden_share": round(preview.hidden_share, 4),
             "withheld": preview.withheld,
             "refused": dict(preview.refused),
         }
+
+    def compare(
+        self,
+        policies: tuple[Policy, Policy],
+        number: int,
+        document: Passage,
+        roles: Sequence[str],
+    ) -> dict[str, Any]:
+        """Return a document with what only one of two policies hides, or both."""
+        here, there = (self.explain(p, number, document, roles) for p in policies)
+        marks = [compare(*pair) for pair in zip(here, there, strict=True)]
+        preview = Preview({}, explanations=list(here), others=list(there))
+        return {
+            "name": document.id,
+            "chunks": list(_chunks(document, here, marks)),
+            "words": list(preview.compared().values()),
+        }
+
+    def report(
+        self, policy: Policy, documents: Mapping[int, Passage], roles: Sequence[str]
+    ) -> str:
+        """Return the page of documents, unredacted."""
+        explanations = [
+            explanation
+            for number, document in documents.items()
+            for explanation in self.explain(policy, number, document, roles)
+        ]
+        preview = replace(_preview(policy, explanations), documents=len(documents))
+        return render_preview(preview)
 
     def explain(
         self, policy: Policy, number: int, document: Passage, roles: Sequence[str]
@@ -107,8 +143,8 @@ def _preview(policy: Policy, explanations: Sequence[Explanation]) -> Preview:
     return Preview(constraints, Explainer(policy).refused, list(explanations))
 
 
-def _chunk(explanation: Explanation, spans: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a chunk's stretches, and add its spans to those of the document."""
+def _marks(explanation: Explanation, spans: list[dict[str, Any]]) -> list[Mark]:
+    """Return the marks of a chunk, and add its spans to those of the document."""
     text, marks = explanation.text, []
     for explained in (*explanation.spans, *explanation.left):
         hidden = explained in explanation.spans
@@ -122,14 +158,50 @@ def _chunk(explanation: Explanation, spans: list[dict[str, Any]]) -> dict[str, A
                 "causes": list(map(str, explained.causes)),
             }
         )
-    return {
-        "withheld": explanation.released is None,
-        "reason": explanation.reason,
-        "pieces": [
-            {"text": span.of(text), "spans": [mark.group for mark in over]}
-            for span, over in stretches(len(text), marks)
-        ],
-    }
+    return marks
+
+
+def _chunks(
+    document: Passage,
+    explanations: Sequence[Explanation],
+    marks: Sequence[Sequence[Mark]],
+) -> Iterator[dict[str, Any]]:
+    """Yield chunks in pieces; a table that leaves whole comes in cells of pieces."""
+    whole = all(explanation.released is not None for explanation in explanations)
+    name = str(document.metadata.get("source", document.id))
+    if whole and name.lower().endswith(".csv"):
+        over: list[Mark] = []
+        length = 0
+        for explanation, placed in zip(explanations, marks, strict=True):
+            over += [shift(mark, length) for mark in placed]
+            length += len(explanation.text)
+        columns, rows = table_of(document.text)
+        cells = cut_marks([span for row in rows for span in row.values()], over)
+        yield {
+            "withheld": False,
+            "columns": columns,
+            "rows": [
+                [
+                    _pieces(row[c].of(document.text), cells[row[c]]) if c in row else []
+                    for c in columns
+                ]
+                for row in rows
+            ],
+        }
+        return
+    for explanation, placed in zip(explanations, marks, strict=True):
+        yield {
+            "withheld": explanation.released is None,
+            "reason": explanation.reason,
+            "pieces": _pieces(explanation.text, placed),
+        }
+
+
+def _pieces(text: str, marks: Sequence[Mark]) -> list[dict[str, Any]]:
+    return [
+        {"text": span.of(text), "spans": [mark.group for mark in over]}
+        for span, over in stretches(len(text), marks)
+    ]
 
 
 class Questions(Confidential):
@@ -152,18 +224,20 @@ class Questions(Confidential):
         index = self._index.get(tuple(documents))
         if index is None:
             _check_length(documents)
-            chunks = [c for document in documents.values() for c in chunks_of(document)]
-            index = SentenceIndex(chunks)
+            index = SentenceIndex([c for d in documents.values() for c in chunks_of(d)])
             self._index.put(tuple(documents), index)
         retrieved = index.search(question, _RETRIEVED)
         ids = {passage.document_id for passage in retrieved}
         engine.run(bind([p for p in index.passages if p.document_id in ids], engine))
         request = Request(question, _audience(roles), _RETRIEVED)
         shown, _ = engine.run(disclose(retrieved, request, engine))
+        places = _places(documents, {p.id for p in retrieved}, engine)
         return {
-            "plain": [{"id": p.id, "text": p.text} for p in retrieved],
-            "wrapped": [{"id": p.id, "text": p.text} for p in shown.passages],
-            "decisions": [_decision(decision) for decision in shown.decisions],
+            "plain": [{"id": places[p.id], "text": p.text} for p in retrieved],
+            "wrapped": [
+                {"id": places.get(p.id, p.id), "text": p.text} for p in shown.passages
+            ],
+            "decisions": [_decision(each, places) for each in shown.decisions],
         }
 
 
@@ -179,10 +253,32 @@ def _check_length(documents: Mapping[int, Passage]) -> None:
         )
 
 
-def _decision(decision: Decision) -> dict[str, Any]:
+def _places(
+    documents: Mapping[int, Passage], retrieved: Collection[str], engine: Engine
+) -> dict[str, str]:
+    """Return where chunks are, by their ids and by what redaction calls them."""
+    places: dict[str, str] = {}
+    for document in documents.values():
+        line = 1
+        for chunk in chunks_of(document):
+            last = line + chunk.text.rstrip("\n").count("\n")
+            if chunk.id in retrieved:
+                lines = (
+                    f"line {line:,}" if last == line else f"lines {line:,} to {last:,}"
+                )
+                place = f"{document.id}, {lines}"
+                places |= {
+                    chunk.id: place,
+                    alias(chunk.id, engine.disclosure.key): place,
+                }
+            line += chunk.text.count("\n")
+    return places
+
+
+def _decision(decision: Decision, places: Mapping[str, str]) -> dict[str, Any]:
     reason = explain_reason(decision.reason)
     return {
-        "subject": decision.subject,
+        "subject": places.get(decision.subject, decision.subject),
         "action": decision.action,
         "reason": decision.reason,
         "means": reason.happened if reason else "",
@@ -210,30 +306,36 @@ def find_links(policy: Policy, documents: Mapping[int, Passage]) -> dict[str, An
         "links_after": len(plan.after),
         "entities": len(plan.corpus.entity_ids),
         "masked": int(plan.masked.sum()),
-        "chains": list(_chains(plan, names)),
-        "broken": list(_broken(masked)),
+        "by_document": list(_by_document(masked)),
     }
 
 
-def _chains(plan: Plan, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the riskiest chains, with their risks before and after."""
-    chains, after = plan.chains, plan.chain_risk
-    order = np.argsort(-chains.risk_before, kind="stable")[:MAX_LINKED]
-    for number in order.tolist():
+def _by_document(masked: Masked) -> Iterator[dict[str, Any]]:
+    """Yield each linked document: to which others, and what masking takes out of it."""
+    plan, corpus = masked.plan, masked.plan.corpus
+    names, entities = corpus.document_ids, masked.assessment.resolved.entities
+    left = _neighbours(plan.after)
+    for number, others in sorted(_neighbours(plan.before).items())[:MAX_LINKED]:
+        inside = corpus.entity[corpus.document == number].tolist()
         yield {
-            "documents": [names[document] for document in chains.path(number)],
-            "before": round(float(chains.risk_before[number]), 3),
-            "after": round(float(after[number]), 3),
+            "document": names[number],
+            "linked": [names[other] for other in others],
+            "left": [names[other] for other in left.get(number, ())],
+            "before": round(float(plan.document_risk_before[number]), 3),
+            "after": round(float(plan.document_risk[number]), 3),
+            "masked": [
+                {"type": entities[n].type, "forms": list(entities[n].forms[:_FORMS])}
+                for n in inside
+                if plan.masked[n]
+            ],
         }
 
 
-def _broken(masked: Masked) -> Iterator[dict[str, Any]]:
-    """Yield what masking takes out of the documents: nothing of it can be asked for."""
-    plan = masked.plan
-    for number in np.flatnonzero(plan.masked).tolist()[:MAX_LINKED]:
-        entity = masked.assessment.resolved.entities[number]
-        yield {
-            "type": entity.type,
-            "forms": list(entity.forms[:_FORMS]),
-            "documents": int(plan.corpus.frequency[number]),
-        }
+def _neighbours(edges: Edges) -> dict[int, list[int]]:
+    """Return which documents each document is linked with."""
+    linked: dict[int, list[int]] = {}
+    pairs = zip(edges.first.tolist(), edges.second.tolist(), strict=True)
+    for first, second in pairs:
+        linked.setdefault(first, []).append(second)
+        linked.setdefault(second, []).append(first)
+    return linked

@@ -16,6 +16,7 @@ from sdrag.explanation.understood_as import (
 from sdrag.policy import Policy
 from sdrag.policy.reading import parsed
 from sdrag.vocabulary import Sensitivity
+from sdrag.workbench.edits import disabled
 from sdrag.workbench.gate import RefusedError
 
 MAX_CONSTRAINTS = 300
@@ -51,6 +52,7 @@ def describe(text: str) -> dict[str, Any]:
             for number, rule in enumerate(policy.rules[:MAX_CONSTRAINTS])
         ],
         "constraint_count": len(policy.rules),
+        "disabled": [] if problems else disabled(text)[:MAX_CONSTRAINTS],
         "settings": [] if problems else list(settings_of(policy)),
         "roles": list(dict.fromkeys(_roles(policy)))[:MAX_CONSTRAINTS],
         "sensitivity": None if problems else policy.disclosure.sensitivity,

@@ -3,10 +3,13 @@
 import { ask, send } from "/api.js";
 import { byId, debounced, el, newest, percent, say } from "/dom.js";
 import { legendMark, look, on, readable, rolesOf, state, tell, viewed } from "/state.js";
+import { change } from "/policy.js";
 import { explainSpan } from "/reason.js";
 
 const views = byId("views");
 const shown = byId("shown");
+const selected = byId("selected");
+let other = ""; // a policy to compare with
 const AT_FIRST = 20; // files of the folder that are opened at once
 let files = [];
 let pasted = 0;
@@ -77,7 +80,8 @@ const show = newest(async () => {
     const made = [];
     for (const roles of audiences) {
       const body = { ...viewed(), document: state.shown, roles };
-      made.push(view(await ask("/api/explain", body), roles));
+      if (other) made.push(changes(await ask("/api/explain", { ...body, other }), roles));
+      else made.push(view(await ask("/api/explain", body), roles));
     }
     views.className = made.length > 1 ? "two" : "";
     views.replaceChildren(...made);
@@ -88,13 +92,41 @@ const show = newest(async () => {
   }
 });
 
+const seenBy = (found, roles) =>
+  `${found.name}, seen by ${roles.length ? roles.join(", ") : "anybody"}`;
+
 function view(found, roles) {
-  const who = roles.length ? roles.join(", ") : "anybody";
-  const title = `${found.name}, seen by ${who}`;
-  const refused = Object.entries(found.refused).map(([name, why]) =>
-    el("p", { className: "warning" }, `${name} is not enforced here: ${why}`),
-  );
+  const refused = Object.entries(found.refused).map(([name, why]) => el("li", {}, `${name}: ${why}`));
+  const banner = refused.length
+    ? el("div", { className: "refused", role: "alert" }, el("b", {}, "Not enforced here, so not hidden below:"), el("ul", {}, ...refused))
+    : null;
   const withheld = found.withheld ? `, ${found.withheld} chunks withheld` : "";
+  const left = found.spans.filter((span) => !span.hidden).length;
+  const dotted = left ? `, ${left} more considered and shown: the dotted ones` : "";
+  return article(
+    seenBy(found, roles),
+    `${percent(found.hidden_share)} hidden${withheld}${dotted}`,
+    [banner, legend(found.counts)],
+    shownText(found, (piece) => stretch(piece, found.spans)),
+  );
+}
+
+const CHANGES = ["newly hidden", "shown again", "hidden by both"];
+
+/** What changes in a document between two policies. */
+function changes(found, roles) {
+  const look = (group) => ({ className: `${group === 1 ? "left" : "hidden"} c${group}`, "data-by": "+−="[group] });
+  const legendOf = el("p", {}, ...CHANGES.flatMap((name, group) => [el("mark", look(group), `${name}: ${found.words[group]} words`), " "]));
+  const mark = (piece) => (piece.spans.length ? el("mark", { ...look(piece.spans[0]), title: CHANGES[piece.spans[0]] }, piece.text) : piece.text);
+  return article(`${seenBy(found, roles)}, against ${byId("against").selectedOptions[0].text}`, "", [legendOf], shownText(found, mark));
+}
+
+function article(title, lead, parts, text) {
+  return el("article", { className: "view", "aria-label": title }, el("h3", {}, title), el("p", { className: "soft" }, lead), ...parts, text);
+}
+
+/** A document: its chunks one after the other, or a table with its cells. */
+function shownText(found, stretchOf) {
   const text = el("div", { className: "marked document", lang: "" });
   for (const chunk of found.chunks) {
     const place = chunk.withheld ? el("div", { className: "withheld" }) : text;
@@ -102,31 +134,27 @@ function view(found, roles) {
       place.append(el("span", { className: "badge" }, `withheld: ${chunk.reason}`), el("br"));
       text.append(place);
     }
-    for (const piece of chunk.pieces) {
-      place.append(stretch(piece, found.spans));
-    }
+    if (chunk.rows) {
+      const row = (cells) => el("tr", {}, ...cells.map((pieces) => el("td", {}, ...pieces.map(stretchOf))));
+      place.classList.add("scroll");
+      place.append(
+        el("table", {},
+          el("thead", {}, el("tr", {}, ...chunk.columns.map((name) => el("th", { scope: "col" }, name)))),
+          el("tbody", {}, ...chunk.rows.map(row))),
+      );
+    } else place.append(...chunk.pieces.map(stretchOf));
   }
   roving(text);
-  return el(
-    "article",
-    { className: "view", "aria-label": title },
-    el("h3", {}, title),
-    el("p", { className: "soft" }, `${percent(found.hidden_share)} hidden${withheld}`),
-    legend(found.counts),
-    ...refused,
-    text,
-  );
+  return text;
 }
 
+/** The constraints by the words that they hide here, the noisiest first. */
 function legend(counts) {
-  const items = Object.entries(counts).filter(([, count]) => count.spans);
-  return el(
-    "p",
-    { className: "legend" },
-    ...items.flatMap(([name, count]) => [
-      legendMark(name, `${name} ${count.words}`),
-      " ",
-    ]),
+  const rows = Object.entries(counts).filter(([, count]) => count.spans);
+  if (!rows.length) return null;
+  return el("table", { className: "legend" },
+    el("thead", {}, el("tr", {}, ...["Constraint", "words hidden", "spans"].map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, ...rows.map(([name, count]) => el("tr", {}, el("td", {}, legendMark(name, name)), el("td", { className: "n" }, String(count.words)), el("td", { className: "n" }, String(count.spans))))),
   );
 }
 
@@ -218,6 +246,35 @@ byId("roles-2").addEventListener("input", showSoon);
 byId("compare").addEventListener("change", () => {
   byId("roles-2").disabled = !byId("compare").checked;
   show();
+});
+byId("against").addEventListener("change", (event) => {
+  if (event.target.value === "file") return byId("other-file").click();
+  other = event.target.value ? state.opened : "";
+  show();
+});
+byId("other-file").addEventListener("change", async (event) => {
+  const [file] = event.target.files;
+  if (!file) return;
+  other = await file.text();
+  byId("against").lastElementChild.textContent = file.name;
+  show();
+});
+document.addEventListener("selectionchange", () => {
+  const chosen = getSelection();
+  if (selected.contains(document.activeElement)) return;
+  const words = chosen.toString().trim();
+  const inside = chosen.anchorNode && views.contains(chosen.anchorNode) && words && words.length <= 200;
+  selected.hidden = !inside;
+  if (!inside) return;
+  byId("selected-words").textContent = words;
+  byId("go-under").replaceChildren(
+    ...state.order.map((name, number) => el("option", { value: String(number) }, name)),
+  );
+});
+byId("must-go").addEventListener("click", async () => {
+  const words = byId("selected-words").textContent;
+  const body = { document: state.shown, constraint: Number(byId("go-under").value), words };
+  if (await change("/api/go", body)) selected.hidden = true;
 });
 on("policy", show);
 on("sensitivity", show);

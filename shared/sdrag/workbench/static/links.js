@@ -31,11 +31,20 @@ function show(found) {
     ...[
       el("div", { className: "cards" }, ...figures.map(([value, name]) => el("div", { className: "card" }, el("b", {}, String(value)), name))),
       unread,
-      table("What masking takes out", ["Type", "Forms", "In documents"],
-        found.broken.map((one) => [one.type, one.forms.join(", "), one.documents])),
-      table("Chains of documents", ["Documents", "Risk before", "after"],
-        found.chains.map((one) => [one.documents.join(" – "), one.before, one.after])),
+      found.by_document.length ? null : el("p", { className: "soft" }, "No two documents are linked."),
+      ...found.by_document.map(documentOf),
     ].filter(Boolean),
+  );
+}
+
+/** One document: what links it to others, and what masking takes out of it. */
+function documentOf(one) {
+  const masked = one.masked.map((entity) => [entity.type.toLowerCase().replaceAll("_", " "), entity.forms.join(", ")]);
+  const left = one.left.length ? `still linked with ${one.left.join(", ")}` : "linked with none";
+  return el("article", { className: "view" },
+    el("h3", {}, one.document),
+    el("p", {}, `Linked with ${one.linked.join(", ")}. After masking: ${left}. Risk ${one.before} → ${one.after}.`),
+    table(`What masking takes out of ${one.document}`, ["Type", "Forms"], masked),
   );
 }
 

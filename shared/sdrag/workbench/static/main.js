@@ -1,10 +1,10 @@
 // Starts the page, its tabs and its downloads.
 
-import { read, save } from "/api.js";
+import { ask, read, save } from "/api.js";
 import * as documents from "/documents.js";
 import { byId, say } from "/dom.js";
 import * as policy from "/policy.js";
-import { state } from "/state.js";
+import { rolesOf, state, viewed } from "/state.js";
 import "/links.js";
 import "/question.js";
 
@@ -31,6 +31,19 @@ for (const [place, tab] of tabs.entries()) {
 byId("download-policy").addEventListener("click", () =>
   save(state.policyName, state.policy, "application/yaml"),
 );
+byId("download-report").addEventListener("click", async (event) => {
+  event.target.disabled = true;
+  try {
+    const roles = rolesOf(byId("roles-1").value);
+    const { html } = await ask("/api/report", { ...viewed(), roles });
+    save("report.html", html, "text/html");
+    say("The report shows the documents unredacted. Keep it where the documents may be kept.");
+  } catch (error) {
+    say(error.message);
+  } finally {
+    event.target.disabled = false;
+  }
+});
 try {
   const start = await read("/api/start");
   state.policyName = start.policy_name;

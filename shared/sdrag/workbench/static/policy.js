@@ -2,7 +2,7 @@
 
 import { ask } from "/api.js";
 import { byId, debounced, el, newest, say } from "/dom.js";
-import { legendMark, on, state, tell } from "/state.js";
+import { legendMark, state, tell } from "/state.js";
 
 const editor = byId("editor");
 const slider = byId("sensitivity");
@@ -20,7 +20,21 @@ const describeSoon = debounced(describe, 350);
 
 export function begin(text) {
   editor.disabled = false;
+  state.opened = text;
   setText(text);
+}
+
+/** Edit the policy by one of its sentences; the server lays out the text. */
+export async function change(where, body) {
+  try {
+    const { policy, note } = await ask(where, { policy: state.policy, ...body });
+    await setText(policy);
+    say(note);
+    return true;
+  } catch (error) {
+    say(error.message);
+    return false;
+  }
 }
 
 function setText(text) {
@@ -59,6 +73,7 @@ function show() {
   if (!count) {
     state.order = constraints.map((one) => one.id);
     byId("understood").replaceChildren(...constraints.map(constraint));
+    byId("disabled").replaceChildren(...state.described.disabled.map(switchedOff));
     byId("settings").replaceChildren(...settings.map((line) => el("li", {}, line)));
     byId("roles").replaceChildren(
       ...state.described.roles.map((role) => el("option", { value: role })),
@@ -74,13 +89,38 @@ function problem({ line, message }) {
   return el("li", {}, link);
 }
 
-function constraint(one) {
-  const name = legendMark(one.id, one.id);
+function constraint(one, number, all) {
   const go = el("button", { type: "button", className: "link" }, one.text);
-  go.addEventListener("click", () => one.line && goTo(one.line));
-  const parts = [name, " ", go, el("div", { className: "soft" }, `${one.understood}; ${one.limits.join(", ")}`)];
+  go.addEventListener("click", () => {
+    byId("yaml").open = true;
+    if (one.line) goTo(one.line);
+  });
+  const edit = (body) => change("/api/edit", { constraint: number, ...body });
+  const tools = [
+    tool("↑", `Move ${one.id} up`, number > 0, () => edit({ change: "move", step: -1 })),
+    tool("↓", `Move ${one.id} down`, number < all.length - 1, () => edit({ change: "move", step: 1 })),
+    tool("Off", `Switch ${one.id} off`, true, () => edit({ change: "disable" })),
+  ];
+  const parts = [
+    el("span", { className: "tools" }, ...tools),
+    legendMark(one.id, one.id),
+    " ",
+    go,
+    el("div", { className: "soft" }, `${one.understood}; ${one.limits.join(", ")}`),
+  ];
   if (one.warning) parts.push(el("div", { className: "warning" }, one.warning));
   return el("li", { className: one.status }, ...parts);
+}
+
+function switchedOff({ line, text }) {
+  const on = tool("On", `Switch on: ${text}`, true, () => change("/api/edit", { change: "enable", constraint: line }));
+  return el("li", {}, el("span", { className: "tools" }, on), el("s", { className: "soft" }, text));
+}
+
+function tool(text, label, usable, work) {
+  const made = el("button", { type: "button", "aria-label": label, title: label, disabled: !usable }, text);
+  made.addEventListener("click", work);
+  return made;
 }
 
 function showSensitivity() {
@@ -95,7 +135,13 @@ function showSensitivity() {
 
 const moved = debounced(() => tell("sensitivity"), 250);
 
+byId("add-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const sentence = byId("sentence").value.trim();
+  if (sentence && (await change("/api/edit", { change: "add", sentence }))) byId("sentence").value = "";
+});
 editor.addEventListener("input", () => {
+  say("");
   state.policy = editor.value;
   number();
   describeSoon();
@@ -108,4 +154,3 @@ slider.addEventListener("input", () => {
   showSensitivity();
   moved();
 });
-on("policy", () => say(""));

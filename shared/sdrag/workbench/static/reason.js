@@ -1,7 +1,8 @@
 // Why a stretch is hidden.
 
-import { byId, el } from "/dom.js";
-import { legendMark } from "/state.js";
+import { byId, el, say } from "/dom.js";
+import { change } from "/policy.js";
+import { legendMark, state } from "/state.js";
 
 const panel = byId("reason");
 
@@ -21,7 +22,13 @@ function why(span) {
     el("span", { className: "soft" }, span.hidden ? " hides it" : " considered it, and shows it"),
   );
   const causes = span.causes.map((cause) => el("li", {}, cause));
-  return el("div", { className: "cause" }, heading, el("ul", {}, ...causes));
+  const stay = el("button", { type: "button" }, "Must stay");
+  stay.addEventListener("click", async () => {
+    const body = { change: "stay", constraint: state.order.indexOf(span.constraint), words: span.text };
+    if (await change("/api/edit", body)) say(`\u201c${span.text}\u201d stays under ${span.constraint}: its keep says so.`);
+    close();
+  });
+  return el("div", { className: "cause" }, heading, el("ul", {}, ...causes), span.hidden ? stay : null);
 }
 
 function close() {

@@ -5,6 +5,7 @@ import { el } from "/dom.js";
 export const state = {
   policy: "", // the text in the editor
   policyName: "policy.yaml",
+  opened: "", // the text as the page was opened
   described: null, // what the server said of the policy
   order: [], // the constraints of the last policy that could be read, by their ids
   sensitivity: null, // of the slider, where it was moved
