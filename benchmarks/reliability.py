@@ -67,9 +67,8 @@ def main() -> None:
     if given.fit:
         order = sorted(shares)
         weights = [len(tenths[tenth]) for tenth in order]
-        fitted = IsotonicRegression().fit_transform(
-            order, [shares[tenth] for tenth in order], weights
-        )
+        observed = [shares[tenth] for tenth in order]
+        fitted = IsotonicRegression().fit(order, observed, weights).predict(order)
         shares = dict(zip(order, map(float, fitted), strict=True))
     table = [
         {
