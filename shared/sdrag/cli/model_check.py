@@ -42,13 +42,13 @@ def model_check(
     from sdrag.evaluation.articles import read_articles
     from sdrag.evaluation.model_check import check_model
 
-    model = llm_of(llm)
+    seconds = 60 * minutes
+    model = llm_of(llm, timeout=seconds, concurrency=1)
     if model is None:
         raise UsageError("There is no model to check.", hint="Name it with --llm.")
     rules, given = Policy.read(policy), read_articles(articles)
     with progress_bars() as update:
         reading = partial(update, "Reading")
-        seconds = 60 * minutes
         result = check_model(rules, given, model, seconds=seconds, progress=reading)
     show(result, as_json=as_json)
     raise typer.Exit(1 if result["model_failures"] else 0)
