@@ -228,6 +228,17 @@ def highlight(
 
 
 @app.command()
+def influence(data: Articles = None, top_k: TopK = 5, as_json: AsJson = False) -> None:
+    """Swap what is hidden, and see what of the releases differs."""
+    from benchmarks.suites.influence import measure_influence
+    from benchmarks.suites.json_files import DATA
+    from sdrag.evaluation.articles import read_articles
+
+    articles = read_articles(data or DATA / "articles")
+    show(measure_influence(articles, top_k), as_json=as_json)
+
+
+@app.command()
 def injection(
     data: Annotated[Path, typer.Option(help="JSON lines of text and label.")],
     threshold: Annotated[

@@ -9,13 +9,16 @@ this module says only what comes after what.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.guesses import find_guesses
+from sdrag.disclosure.influence import redact_question, release_marked
 from sdrag.disclosure.ingest import Ingested, ingest
+from sdrag.disclosure.release import decision
 from sdrag.disclosure.texts import with_documents
 from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps, search
@@ -24,7 +27,7 @@ from sdrag.guardrails import access, staleness
 from sdrag.guardrails import answer as answers
 from sdrag.guardrails.access import Fetched, fetch
 from sdrag.guardrails.answer_work import Draft, Guarded
-from sdrag.guardrails.notices import MODEL_FAILED, notice
+from sdrag.guardrails.notices import MODEL_FAILED, QUESTION_REDACTED, notice
 from sdrag.guardrails.screened import (
     MARK,
     Retrieval,
@@ -60,8 +63,14 @@ def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
     section = engine.policy.access
     if section is not None and (refused := access.refusal(request.principal, section)):
         return Disclosure((), (refused,))
-    allowed = yield from _fetch_allowed(request, engine)
-    return (yield from _release(allowed, allowed.wanted, request, engine))
+    searched = yield from _without_hidden(request, engine)
+    allowed = yield from _fetch_allowed(searched, engine)
+    released = yield from _release(allowed, allowed.wanted, searched, engine)
+    if searched.query == request.query or not engine.policy.withheld.question:
+        return released
+    words = notice("question-redacted", QUESTION_REDACTED)
+    words = export_evidence(words, engine.policy.metadata.evidence)
+    return replace(released, passages=(*released.passages, words))
 
 
 def disclose(
@@ -72,6 +81,16 @@ def disclose(
     return (yield from _release(allowed, request.limit, request, engine))
 
 
+def _without_hidden(request: Request, engine: Engine) -> Steps[Request]:
+    """Take what is hidden out of the question, where nothing may rest on it."""
+    if engine.policy.disclosure.influence != "none":
+        return request
+    query = yield from redact_question(
+        request.query, request.principal, engine.disclosure
+    )
+    return replace(request, query=query)
+
+
 def _release(
     allowed: Screened, wanted: int | None, request: Request, engine: Engine
 ) -> Steps[Disclosure]:
@@ -80,7 +99,11 @@ def _release(
     passages = with_documents(allowed.passages, policy.disclosure.document_keys)
     screened = yield from _guard_retrieved(passages, request, engine)
     chosen = screened.passages[:wanted]
-    disclosed = yield from enforce(chosen, request.query, request.principal, setup)
+    if policy.disclosure.influence == "none" and engine.stage != "view":
+        redactions = release_marked(chosen, request.principal, setup)
+        disclosed = Disclosed(redactions, tuple(map(decision, redactions)))
+    else:
+        disclosed = yield from enforce(chosen, request.query, request.principal, setup)
     released = yield from _guard_released(chosen, disclosed, screened, request, engine)
     failed = yield from _failure_notices(disclosed, released, engine)
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from sdrag.disclosure.binding import ConstraintChoice
 from sdrag.disclosure.cut import Marks
+from sdrag.disclosure.influence import by_form, mark
 from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.lookup import find_unreadable
@@ -65,7 +66,8 @@ def disclose(
     """
     Enforce the policy's constraints on passages.
 
-    Nothing is raised for a passage that cannot be decided: it is withheld.
+    Nothing is raised for a passage that cannot be decided: it is withheld. With
+    `influence: none`, what is hidden by its form is cut out before the rest is read.
 
     Args:
         passages: As retrieved.
@@ -73,6 +75,49 @@ def disclose(
         principal: May lift constraints by `unless`.
         setup: The engine.
     """
+    first = by_form(setup)
+    if first is None:
+        return (yield from _disclose(passages, query, principal, setup))
+    formed = yield from _disclose(passages, query, principal, first)
+    read = [
+        replace(
+            passage,
+            id=redaction.passage.id,
+            text=redaction.passage.text,
+            metadata={**passage.metadata, **redaction.passage.metadata},
+        )
+        for passage, redaction in zip(passages, formed.redactions, strict=True)
+        if redaction.passage is not None
+    ]
+    rest = yield from _disclose(read, query, principal, setup)
+    later = iter(rest.redactions)
+    redactions = tuple(
+        redaction if redaction.passage is None else _united(redaction, next(later))
+        for redaction in formed.redactions
+    )
+    left_out = rest.decisions[len(read) :]
+    return Disclosed(redactions, (*map(decision, redactions), *left_out))
+
+
+def _united(first: Redaction, second: Redaction) -> Redaction:
+    """Return what two readings, one after the other, made of a passage."""
+    ids = dict.fromkeys((*first.constraint_ids, *second.constraint_ids))
+    spans = first.spans + second.spans
+    passage = second.passage
+    if passage is not None and ids:
+        earlier = first.passage.metadata.get(EVIDENCE_KEY, {}) if first.passage else {}
+        facts = {**earlier, **passage.metadata.get(EVIDENCE_KEY, {})}
+        facts |= {"constraints": list(ids), "spans": spans}
+        passage = replace(passage, metadata={**passage.metadata, EVIDENCE_KEY: facts})
+    return replace(second, passage=passage, constraint_ids=tuple(ids), spans=spans)
+
+
+def _disclose(
+    passages: Sequence[Passage],
+    query: str,
+    principal: Principal | None,
+    setup: DisclosureSetup,
+) -> Steps[Disclosed]:
     try:
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
         choosing = ConstraintChoice(texts, query, principal, setup)
@@ -190,7 +235,7 @@ def redact_for_audience(
 
     Each document is located as a whole and redacted under every constraint that binds
     the audience: no question is there to rank them, and no neighbour of another
-    document.
+    document. With `influence: none`, every passage is marked.
 
     Args:
         passages: Of the corpus; those of one document come together.
@@ -198,8 +243,9 @@ def redact_for_audience(
         setup: The engine. Its limits on constraints do not hold here.
     """
     unlimited = replace(setup, policy=setup.policy.without_limits())
-    yield from locate(passages, setup)
+    yield from locate(passages, by_form(setup) or setup)
     keys = control_keys(setup.policy)
+    marks = setup.policy.disclosure.influence == "none"
     kept: list[Passage] = []
     decisions: list[Decision] = []
     for indices in by_document(passages):
@@ -208,7 +254,8 @@ def redact_for_audience(
         decisions += disclosed.decisions
         for passage, redaction in zip(document, disclosed.redactions, strict=True):
             if redaction.passage is not None:
-                kept.append(_shown(passage, redaction.passage, keys, setup))
+                shown = _shown(passage, redaction.passage, keys, setup)
+                kept.append(mark(shown, audience, setup) if marks else shown)
     return AudienceView(tuple(kept), tuple(decisions))
 
 

@@ -67,7 +67,7 @@ def evaluate(
         PolicyError: A constraint is refused without a model.
     """
     bare = policy.model_copy(update=dict.fromkeys(policy.guards))
-    engine = Engine(bare, llm=llm)
+    engine = Engine(bare, llm=llm, stage="view")
     answers: list[_Answer] = []
     events: list[AuditEvent] = []
     for number, article in enumerate(articles, start=1):

@@ -86,7 +86,8 @@ def run_examples(
         update={**dict.fromkeys(policy.guards), "constraints": constraints}
     )
     events: list[AuditEvent] = []
-    engine = Engine(bare, llm=llm, options=Options(audit=events.append))
+    options = Options(audit=events.append)
+    engine = Engine(bare, llm=llm, options=options, stage="view")
     passed = failed = 0
     failures: list[ExampleFailure] = []
     for entry in policy.constraints:

@@ -218,6 +218,13 @@ def settings_of(policy: Policy) -> Iterator[str]:
             "warning: with top_k the question decides which constraints are applied,"
             " so what one question hides another may show"
         )
+    if policy.disclosure.influence != "none" and any(
+        parse(rule).people for rule in policy.rules
+    ):
+        yield (
+            "warning: who asks with a name in mind finds the passages about it, with the"
+            " name cut; `disclosure.influence: none` lets no name find anything"
+        )
 
 
 def _quoted(words: Iterable[str], link: str = "and") -> str:

@@ -1,5 +1,5 @@
 """
-Notices to the chain, after the sources: too little, a failure, or a disagreement.
+Notices to the chain, after the sources: what they lack, and where they disagree.
 
 A chain hands on documents and nothing else, so a notice is one, after the sources,
 which keep their numbers. It is known by its words, which are fixed, and never by its
@@ -21,6 +21,10 @@ MODEL_FAILED = (
     "The model that checks documents failed, so documents or parts of them may be"
     " missing. This does not say whether any were found. Try again later."
 )
+QUESTION_REDACTED = (
+    "Parts of the question, such as a name, were not used to search the documents. This"
+    " does not say whether the documents hold them."
+)
 _DISAGREE = (
     "These sources disagree: {pairs}. State what each of them says, and cite both."
 )
@@ -35,7 +39,7 @@ def _pattern(words: str) -> str:
     return re.escape(words).replace(re.escape("{pairs}"), _PAIRS)
 
 
-_WORDS = (INSUFFICIENT, MODEL_FAILED, _DISAGREE, _UNCHECKED)
+_WORDS = (INSUFFICIENT, MODEL_FAILED, QUESTION_REDACTED, _DISAGREE, _UNCHECKED)
 _NOTICE = re.compile("|".join(map(_pattern, _WORDS)))
 
 Pair = tuple[int, int]

@@ -149,6 +149,11 @@ class DisclosureSection(Section):
     on_guess: Literal["cut", "decline"] = "cut"
     """What happens to an answer that says what its context does not hold, of a type
     that a constraint asks for: `cut` the mention, or `decline`."""
+    influence: Literal["ranking", "none"] = "ranking"
+    """What the words that are hidden may decide. `ranking`: which passages come back,
+    and in which order, as in any search over them. `none`: nothing. Only an index that
+    a `RedactingTransformer` filled under this policy is searched, and the question
+    without the types that the constraints hide."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
     """The most seconds one call of a model may take."""
 
@@ -337,7 +342,10 @@ class WithheldSection(Section):
     notice: bool = False
     """If text was withheld because a model failed, one more passage says so, in the
     same words whatever was found. Where nothing leaves, the model is tried with one
-    short prompt. Nothing else gives a notice."""
+    short prompt."""
+    question: bool = False
+    """With `disclosure.influence: none`: if words of the question were not used, one
+    more passage says so, whatever the corpus holds."""
 
 
 class TracingSection(Section):

@@ -16,7 +16,7 @@ from hashlib import blake2b
 
 from sdrag.vocabulary import Decision
 
-__all__ = ["alias", "number_of", "pseudonymized"]
+__all__ = ["alias", "number_of", "pseudonymized", "shown_id"]
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _WORDS = "chunk|doc|document|node|note|page|paragraph|part|passage|section|unnamed"
@@ -39,6 +39,11 @@ def number_of(digest: str) -> int:
     return 10_000 + int(digest, 16) % 90_000
 
 
+def shown_id(identity: str, key: bytes) -> str:
+    """Return an id that can say nothing as it is, and an alias of any other."""
+    return identity if _OPAQUE.fullmatch(identity) else alias(identity, key)
+
+
 def pseudonymized(
     decisions: Iterable[Decision], checked: Mapping[str, str], key: bytes
 ) -> tuple[Decision, ...]:
@@ -54,8 +59,7 @@ def pseudonymized(
     def subject(name: str) -> str:
         if name in checked:
             return checked[name]
-        plain = name in _REQUEST or _OPAQUE.fullmatch(name)
-        return name if plain else alias(name, key)
+        return name if name in _REQUEST else shown_id(name, key)
 
     return tuple(
         replace(decision, subject=subject(decision.subject)) for decision in decisions

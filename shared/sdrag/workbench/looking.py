@@ -220,7 +220,7 @@ class Questions(Confidential):
         """Return what a model receives without sdrag, and with it."""
         if not documents:
             raise RefusedError(422, "There is no document to ask. Load one first.")
-        engine = Engine(policy)
+        engine = Engine(policy, stage="view")
         index = self._index.get(tuple(documents))
         if index is None:
             _check_length(documents)

@@ -174,8 +174,8 @@ def find_by_type(
         ]
         for mention in mentions if parsed.types else ():
             value = mention.span.of(text)
-            if _wanted(mention, value, parsed.everywhere) or any(
-                _wanted(mention, value, types)
+            if is_of(mention, value, parsed.everywhere) or any(
+                is_of(mention, value, types)
                 and not numbers.isdisjoint(cued.indices(mention.span))
                 for types, numbers in beside
             ):
@@ -221,7 +221,8 @@ def _is_checked(mention: Mention) -> bool:
     return mention.type in _CHECKED
 
 
-def _wanted(mention: Mention, value: str, types: frozenset[str]) -> bool:
+def is_of(mention: Mention, value: str, types: frozenset[str]) -> bool:
+    """Return True if a mention is of one of the types, or could be."""
     if mention.type == "NUMBER":
         in_file = mention.reason == "file" and not types.isdisjoint(_NOT_IN_FILES)
         return "DATE" in types if in_file else _counts(value, types)

@@ -45,16 +45,19 @@ class LocalLocator:
         detector: Finds the mentions.
         sensitivity: A higher one withholds more, and a lower one leaves more text that
             can still be read.
+        meaning: Whether the trained networks decide too; else what needs them is left.
     """
 
     detector: Detector = field(default_factory=LocalDetector)
     sensitivity: Sensitivity = "balanced"
+    meaning: bool = True
 
     @property
     def identity(self) -> str:
         """Name everything that decides what is found."""
         detector = detector_identity(self.detector)
-        return f"local {_VERSION} {_networks()} {self.sensitivity} {detector}"
+        networks = _networks() if self.meaning else "by form"
+        return f"local {_VERSION} {networks} {self.sensitivity} {detector}"
 
     def locate(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
@@ -75,9 +78,9 @@ class LocalLocator:
         asked = [parse(constraint) for constraint in constraints]
         places = by_document(passages)
         documents = [JoinedText.of([passages[i] for i in part]) for part in places]
-        mentions = yield from find_mentions(documents, self._detector_for(asked))
+        mentions = yield from find_mentions(documents, self.detector_for(asked))
         outcomes = try_each(
-            lambda read: _locate(*read, asked, self.sensitivity),
+            lambda read: _locate(*read, asked, self),
             zip(documents, mentions, strict=True),
         )
         located: dict[int, FindingsOutcome] = {}
@@ -90,8 +93,13 @@ class LocalLocator:
                 )
         return [located[index] for index in range(len(passages))]
 
-    def _detector_for(self, asked: Sequence[ParsedConstraint]) -> Detector:
-        """Add the tagger where a constraint asks for whatever identifies somebody."""
+    def detector_for(self, asked: Sequence[ParsedConstraint]) -> Detector:
+        """
+        Return the detector, with the tagger where it is needed.
+
+        Args:
+            asked: The constraints. It is where one asks for whatever identifies people.
+        """
         wanted = any(parsed.identifying for parsed in asked)
         if not wanted or isinstance(self.detector, TaggerDetector):
             return self.detector
@@ -114,7 +122,7 @@ def _locate(
     document: JoinedText,
     outcome: Outcome[tuple[Mention, ...]],
     asked: Sequence[ParsedConstraint],
-    sensitivity: Sensitivity,
+    locator: LocalLocator,
 ) -> list[tuple[Finding, ...]]:
     """
     Return the findings of each passage of a document.
@@ -124,7 +132,8 @@ def _locate(
     """
     mentions = replied(outcome)
     gated = list(filter(needs_meaning, asked if installed() else ()))
-    limits = [THRESHOLDS[p.constraint.sensitivity or sensitivity] for p in gated]
+    default = locator.sensitivity
+    limits = [THRESHOLDS[p.constraint.sensitivity or default] for p in gated]
     by_form = [
         *find_by_type(document.text, mentions, asked, document.sentences),
         *_find_cues(document, asked),
@@ -142,13 +151,13 @@ def _locate(
         if finding.reason != "checked"
         and finding.type not in everywhere.get(finding.constraint_id, {finding.type})
     ]
-    return document.divide(
-        [
-            *set(by_form).difference(proposals),
-            *find_by_name(document, mentions, asked),
-            *find_by_meaning(document, proposals, gated, limits),
-        ]
-    )
+    findings = [
+        *set(by_form).difference(proposals),
+        *find_by_name(document, mentions, asked),
+    ]
+    if locator.meaning:
+        findings += find_by_meaning(document, proposals, gated, limits)
+    return document.divide(findings)
 
 
 def _find_cues(

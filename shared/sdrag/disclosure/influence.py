@@ -1,0 +1,177 @@
+"""
+Non-interference: what a constraint hides decides nothing of what comes back.
+
+Vectors and ranks come from text. Over redacted text, which passages come back, in which
+order and with which scores, follows from what the asker may read, and from nothing
+else. So with `influence: none` two things hold at a question. It is searched without
+the types that the constraints hide, whether or not the corpus knows what it named:
+"What did John Doe do?" finds what "What did Jane Roe do?" finds. And only passages
+leave that `redact_for_audience` marked under this policy, as they were marked; vectors
+cannot be looked at, so an index that holds any other passage is refused as a whole.
+
+What is hidden by its form has no influence on what is hidden beside it either. The
+networks, or a model, read the text after it was cut out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sdrag.detectors.local import LocalDetector
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.cut import Marks, cut
+from sdrag.disclosure.keep import without_kept
+from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure.local.by_name import find_by_name
+from sdrag.disclosure.local.by_type import is_of
+from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.effects.steps import Steps, replied
+from sdrag.errors import UsageError
+from sdrag.policy import binds
+from sdrag.privacy.identities import shown_id
+from sdrag.vocabulary import (
+    Constraint,
+    Finding,
+    Mention,
+    Passage,
+    Principal,
+    Redaction,
+)
+
+VIEW_KEY = "sdrag_view"
+"""The metadata key of a passage's mark in a redacted index."""
+
+_NAMES = frozenset({"LOCATION", "ORGANIZATION", "PERSON", "USERNAME"})
+
+
+def redact_question(
+    question: str, principal: Principal | None, setup: DisclosureSetup
+) -> Steps[str]:
+    """
+    Return a question without what the constraints of its asker hide by form or name.
+
+    Args:
+        question: As it was asked. Nothing of the corpus is looked at.
+        principal: Who asks.
+        setup: The engine.
+
+    Raises:
+        SdragError: The question could not be read to its end.
+    """
+    rules = [rule for rule in setup.rules if binds(rule, principal)]
+    asked = [parse(rule) for rule in rules]
+    locator = setup.locator
+    if isinstance(locator, LocalLocator):
+        detector = locator.detector_for(asked)
+    else:
+        detector = LocalDetector()
+    (outcome,) = yield from detector.detect([question])
+    mentions = replied(outcome)
+    findings = [*_find_types(question, mentions, asked)]
+    findings += find_by_name(JoinedText.of([Passage("", question)]), mentions, asked)
+    taken = []
+    for rule in rules:
+        found_for = [each for each in findings if each.constraint_id == rule.id]
+        left = without_kept(question, found_for, rule)
+        if left:
+            taken.append((frozenset({rule.id}), tuple({each.span for each in left})))
+    names = [rule.id for rule in rules]
+    marks = Marks.of(rules, setup.policy.disclosure)
+    return cut(question, taken, names, marks).apply(question).text or ""
+
+
+def _find_types(
+    question: str, mentions: Sequence[Mention], asked: Sequence[ParsedConstraint]
+) -> Iterator[Finding]:
+    """Yield the mentions of every type a constraint asks for, whatever is near them."""
+    for parsed in asked:
+        types = parsed.types | (_NAMES if parsed.names else frozenset())
+        for mention in mentions:
+            if is_of(mention, mention.span.of(question), types):
+                yield Finding(
+                    mention.span, parsed.constraint.id, "type", type=mention.type
+                )
+
+
+def by_form(setup: DisclosureSetup) -> DisclosureSetup | None:
+    """Return a setup that finds what needs no understanding, if that is cut first."""
+    policy, locator = setup.policy, setup.locator
+    if policy.disclosure.influence != "none" or not isinstance(locator, LocalLocator):
+        return None
+    kept = [c for c in policy.constraints if c.id not in setup.needing_model]
+    changed = {"constraints": tuple(kept), "on_other_language": "best_effort"}
+    return replace(
+        setup,
+        policy=policy.model_copy(update=changed),
+        locator=replace(locator, meaning=False),
+        has_model=False,
+    )
+
+
+def mark(
+    passage: Passage, audience: Principal | None, setup: DisclosureSetup
+) -> Passage:
+    """
+    Mark a passage of a redacted index as redacted under a policy for an audience.
+
+    Args:
+        passage: With the metadata that may leave, and that guards look at.
+        audience: For whom it was redacted; without one, under every constraint.
+        setup: The engine.
+    """
+    binding = [rule for rule in setup.rules if binds(rule, audience)]
+    metadata = {**passage.metadata, VIEW_KEY: _mark(passage, binding, setup)}
+    return replace(passage, metadata=metadata)
+
+
+def release_marked(
+    passages: Sequence[Passage], principal: Principal | None, setup: DisclosureSetup
+) -> tuple[Redaction, ...]:
+    """
+    Release passages of a redacted index as they were marked; nothing is read again.
+
+    Args:
+        passages: As they were found.
+        principal: Who asks. An index for nobody is everybody's; one for an audience is
+            that of those whom the same constraints bind.
+        setup: The engine, with the policy and the state that the index was made with.
+
+    Raises:
+        UsageError: A passage has no mark of this policy, or is not as it was marked.
+    """
+    binding = [rule for rule in setup.rules if binds(rule, principal)]
+    for passage in passages:
+        given = passage.metadata.get(VIEW_KEY)
+        if given not in {
+            _mark(passage, rules, setup) for rules in (setup.rules, binding)
+        }:
+            raise UsageError(
+                "`influence: none` releases what a RedactingTransformer marked under"
+                " this policy, and the index holds a passage that is not marked so.",
+                hint="Split first, then fill a new index through a RedactingTransformer"
+                " with the same policy and state, for an audience that the same"
+                " constraints bind.",
+            )
+    keys = setup.policy.metadata.keys
+    return tuple(
+        Redaction(replace(passage, id=name, metadata=metadata), name)
+        for passage in passages
+        for name in (shown_id(passage.id, setup.key),)
+        for metadata in ({k: v for k, v in passage.metadata.items() if k in keys},)
+    )
+
+
+def _mark(passage: Passage, rules: Sequence[Constraint], setup: DisclosureSetup) -> str:
+    """Return the keyed hash of what leaves of a passage, and of what it was cut by."""
+    keys = setup.policy.metadata.keys
+    leaving = {key: passage.metadata[key] for key in keys if key in passage.metadata}
+    return setup.state.shared_keys.of(
+        "view",
+        setup.policy.hash,
+        " ".join(rule.id for rule in rules),
+        passage.text,
+        json.dumps(leaving, sort_keys=True, default=str),
+    ).hex()
