@@ -22,7 +22,7 @@ import llamaindex_sdrag
 from sdrag.disclosure.disclose import redact_for_audience
 from sdrag.disclosure.influence import VIEW_KEY, redact_question
 from sdrag.effects.steps import run
-from sdrag.errors import UsageError
+from sdrag.errors import PolicyError, UsageError
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage, Principal
@@ -283,3 +283,10 @@ def test_a_question_is_searched_without_what_is_hidden(question, principal, sear
     steps = redact_question(question, principal, asking.disclosure)
 
     assert run(steps, asking.runner()) == searched
+
+
+def test_numbers_of_what_is_hidden_are_refused():
+    """A placeholder with a number would be a trace of it in the index."""
+    numbered = {"influence": "none", "placeholders": "numbered"}
+    with pytest.raises(PolicyError, match="not numbered"):
+        engine({**POLICY, "disclosure": numbered})

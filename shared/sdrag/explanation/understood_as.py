@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import Any
 
 from sdrag.detectors.local.tables import common_words
-from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
+from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic, parse
 from sdrag.disclosure.constraint_parser.words import concept_rows, is_word
 from sdrag.disclosure.setup import why_not
 from sdrag.policy import Policy
@@ -222,8 +222,8 @@ def settings_of(policy: Policy) -> Iterator[str]:
         parse(rule).people for rule in policy.rules
     ):
         yield (
-            "warning: who asks with a name in mind finds the passages about it, with the"
-            " name cut; `disclosure.influence: none` lets no name find anything"
+            "warning: whoever asks with a name in mind finds what is said of it, with"
+            " the name cut; with `disclosure.influence: none` no name finds anything"
         )
 
 

@@ -172,6 +172,12 @@ class DisclosureSection(Section):
         """Whether a question chooses which constraints are enforced."""
         return self.top_k is not None
 
+    @model_validator(mode="after")
+    def _no_number_of_what_is_hidden(self) -> Self:
+        if self.influence == "none" and self.placeholders == "numbered":
+            raise ValueError("with influence: none, placeholders are not numbered")
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def _a_mark_is_meant(cls, values: Any) -> Any:
