@@ -193,5 +193,6 @@ def _swapped(article: Article, hidden: Iterable[str], draw: Random) -> Article:
 
 
 def _other_digit(draw: Random, match: re.Match[str]) -> str:
-    """Draw a digit as large as nearly all of its kind: no zero, and none to zero."""
-    return match.group() if match.group() == "0" else str(draw.randint(1, 9))
+    """Draw a digit that is no larger, so that a time stays one."""
+    digit = int(match.group())
+    return str(draw.randint(min(1, digit), digit))
