@@ -178,7 +178,7 @@ def _wrong_then_right(page):
     page.wait(lambda: "line 2" in page.one("#problems").text)
     page.write(POLICY)
     page.wait(lambda: "Jonathan Meyers" in "".join(page.hidden()))
-    assert "asks for people (PERSON)" in page.one("#understood").text
+    assert "hides people's names" in page.one("#understood").text
     # What the document says in markup is text in the page.
     assert "<script>" in page.one(".document").text
     assert page.browser.title == "sdrag workbench"
