@@ -129,6 +129,8 @@ def _proposal(
             others.append((note, sentence))
     if goal and not wanted and not complete:
         yield "# The goal names no kind that is known: choose from what was found."
+    if goal and not chosen:
+        yield "# Nothing that the goal names was found: choose from what was."
     yield "constraints:" if chosen else "constraints: []"
     for note, entry in chosen:
         yield f"  # {note}"
