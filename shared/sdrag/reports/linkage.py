@@ -2,14 +2,12 @@
 The report of a masked corpus: one HTML file with no script, no link and no value.
 
 Risks before and after, chains broken, what was masked and why, what the policy's own
-unmaskable types made impossible, and the document graph drawn: each group of linked
-documents in a cell. Entities are shown by type and number; documents by their ids
-after masking.
+unmaskable types made impossible, and the links of the documents as arcs beside their
+names. Entities are shown by type and number; documents by their ids after masking.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -24,15 +22,10 @@ from sdrag.reports.page import card, page, rest, table
 
 _MOST_ROWS = 100
 _SAME = 1e-12
-_MOST_NODES = 150
-_NAMED = 60
-_ACROSS = 3
-_CELL = 300
-_TALL = 220
-_MARGIN = 62
-_LETTERS = 20
-
-Point = tuple[float, float]
+_MOST_NODES = 100
+_ROW, _LEFT, _BROAD = 18, 260, 300
+"""Of the drawing: the height of a document, and the widths of names and of arcs."""
+_LETTERS = 34
 
 
 def render_linkage(masked: Masked) -> str:
@@ -144,32 +137,38 @@ def _entities(masked: Masked, names: list[str]) -> str:
 
 
 def _draw(plan: Plan, names: Sequence[str]) -> Iterator[str]:
-    """Yield the graph as SVG, the largest groups first; broken links are dashed."""
+    """Yield the graph as SVG: a row a document, an arc a link, large groups first."""
     graph, left_out = _graph(plan)
     groups = sorted(nx.connected_components(graph), key=lambda g: (-len(g), min(g)))
     if not groups:
         yield '<p class="soft">No two documents are linked.</p>'
         return
-    places: dict[int, Point] = {}
-    for number, group in enumerate(groups):
-        places.update(_placed(graph.subgraph(sorted(group)), number))
-    width = min(len(groups), _ACROSS) * _CELL
-    height = math.ceil(len(groups) / _ACROSS) * _TALL
+    heights: dict[int, float] = {}
+    bottom = 0.0
+    for group in groups:
+        for node in sorted(group):
+            heights[node] = bottom = bottom + _ROW
+        bottom += _ROW
     yield (
-        f'<svg class="graph" viewBox="0 0 {width} {height}" role="img" '
+        f'<svg class="graph" viewBox="0 0 {_LEFT + _BROAD} {bottom:g}" role="img" '
         'aria-label="Document graph">'
     )
     for first, second, link in graph.edges(data=True):
-        (x1, y1), (x2, y2) = places[first], places[second]
+        start, end = sorted((heights[first], heights[second]))
+        out = _LEFT + min(_BROAD * 4 / 3, 3 * (end - start))  # it gets 3/4 there
+        kind = "kept" if link["kept"] else "gone"
         yield (
-            f'<line class="{"kept" if link["kept"] else "gone"}" x1="{x1}" y1="{y1}" '
-            f'x2="{x2}" y2="{y2}" stroke-width="{0.5 + 2.5 * link["strength"]:.1f}"/>'
+            f'<path class="{kind}" d="M {_LEFT} {start:g} '
+            f'C {out:g} {start:g} {out:g} {end:g} {_LEFT} {end:g}" '
+            f'stroke-width="{0.5 + 2.5 * link["strength"]:.1f}"/>'
         )
-    for node, (x, y) in places.items():
+    for node, height in heights.items():
         name = escape(names[node])
-        yield f'<circle cx="{x}" cy="{y}" r="5"><title>{name}</title></circle>'
-        if len(places) <= _NAMED:
-            yield f'<text x="{x}" y="{y + 18}">{escape(names[node][:_LETTERS])}</text>'
+        short = escape(names[node][:_LETTERS])
+        yield (
+            f'<circle cx="{_LEFT}" cy="{height:g}" r="4"><title>{name}</title></circle>'
+            f'<text x="{_LEFT - 10}" y="{height + 4:g}">{short}</text>'
+        )
     yield "</svg>"
     if left_out:
         yield f'<p class="soft">{left_out:,} linked documents are not drawn.</p>'
@@ -188,16 +187,3 @@ def _graph(plan: Plan) -> tuple[nx.Graph[int], int]:
                 first, second, strength=strength, kept=(first, second) in alive
             )
     return graph, len(np.union1d(before.first, before.second)) - len(graph)
-
-
-def _placed(group: nx.Graph[int], number: int) -> dict[int, Point]:
-    """Lay a group out in a circle within its cell."""
-    row, column = divmod(number, _ACROSS)
-    broad, high = _CELL / 2 - _MARGIN, _TALL / 2 - _MARGIN / 2
-    return {
-        node: (
-            round(column * _CELL + _CELL / 2 + float(x) * broad, 1),
-            round(row * _TALL + _TALL / 2 + float(y) * high, 1),
-        )
-        for node, (x, y) in nx.circular_layout(group).items()
-    }
