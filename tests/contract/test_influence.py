@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from uuid import uuid4
 
-import chromadb
 import pytest
-from chromadb.config import Settings as ChromaSettings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from langchain_chroma import Chroma
 from langchain_core.documents import Document
-from llama_index.core import StorageContext, VectorStoreIndex
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core import VectorStoreIndex
 from llama_index.core.schema import TextNode
-from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_sdrag
 import llamaindex_sdrag
@@ -30,7 +26,6 @@ from sdrag.vocabulary import Passage, Principal
 from ..support.doubles import LangChainToyEmbeddings, LlamaIndexToyEmbedding
 from ..support.scripted import Scripted
 
-QUIET = ChromaSettings(anonymized_telemetry=False)
 POLICY = {
     "constraints": [
         "Remove the names of people",
@@ -82,11 +77,8 @@ def langchain(store_of, *, policy=POLICY, state=None, asked_with=None, redact=Tr
     if redact:
         view = langchain_sdrag.RedactingTransformer(policy=policy, state=state)
         documents = view.transform_documents(documents)
-    store = Chroma(
-        f"influence-{uuid4().hex}",
-        embedding_function=LangChainToyEmbeddings(),
-        client=chromadb.EphemeralClient(settings=QUIET),
-    )
+    # An exact store: one that approximates puts equal scores in an order of its own.
+    store = InMemoryVectorStore(LangChainToyEmbeddings())
     store.add_documents(documents)
     retriever = langchain_sdrag.SelectiveDisclosureRetriever(
         base_retriever=store.as_retriever(search_kwargs={"k": 4}),
@@ -112,15 +104,7 @@ def llamaindex(store_of, *, policy=POLICY, state=None, asked_with=None, redact=T
     if redact:
         view = llamaindex_sdrag.RedactingTransformer(policy=policy, state=state)
         nodes = view(nodes)
-    client = chromadb.EphemeralClient(settings=QUIET)
-    store = ChromaVectorStore(
-        chroma_collection=client.create_collection(f"influence-{uuid4().hex}")
-    )
-    index = VectorStoreIndex(
-        nodes,
-        storage_context=StorageContext.from_defaults(vector_store=store),
-        embed_model=LlamaIndexToyEmbedding(),
-    )
+    index = VectorStoreIndex(nodes, embed_model=LlamaIndexToyEmbedding())
     retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
         base_retriever=index.as_retriever(similarity_top_k=4),
         **(asked_with or {"policy": policy, "state": state}),
