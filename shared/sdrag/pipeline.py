@@ -16,7 +16,7 @@ from typing import Any
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.guesses import find_guesses
-from sdrag.disclosure.influence import redact_question, release_marked
+from sdrag.disclosure.influence import check_marked, redact_question, release_marked
 from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.release import decision
 from sdrag.disclosure.texts import with_documents
@@ -97,10 +97,13 @@ def _release(
     """Guard, locate, cut and guard again what the principal may see."""
     policy, setup = engine.policy, engine.disclosure
     passages = with_documents(allowed.passages, policy.disclosure.document_keys)
+    is_marked = policy.disclosure.influence == "none" and engine.stage != "view"
+    if is_marked:
+        check_marked(passages, request.principal, setup)
     screened = yield from _guard_retrieved(passages, request, engine)
     chosen = screened.passages[:wanted]
-    if policy.disclosure.influence == "none" and engine.stage != "view":
-        redactions = release_marked(chosen, request.principal, setup)
+    if is_marked:
+        redactions = release_marked(chosen, setup)
         disclosed = Disclosed(redactions, tuple(map(decision, redactions)))
     else:
         disclosed = yield from enforce(chosen, request.query, request.principal, setup)

@@ -228,6 +228,15 @@ def test_an_index_for_some_is_refused_to_others():
                 run(steps, asking.runner())
 
 
+def test_what_would_be_left_out_is_looked_at_too():
+    """A passage beyond the limit has taken another one's place."""
+    state = open_state(None)
+    asking = engine(state=state)
+    found = [view(SECRET, state=state)[0], Passage("raw", "Anna Karlsson left.")]
+    with pytest.raises(UsageError, match="not marked"):
+        run(disclose(found, Request("Who?", limit=1), asking), asking.runner())
+
+
 def test_what_was_changed_after_it_was_marked_is_refused():
     """Text and what leaves of the metadata are under the mark; the rest is dropped."""
     state = open_state(None)

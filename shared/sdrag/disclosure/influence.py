@@ -127,14 +127,14 @@ def mark(
     return replace(passage, metadata=metadata)
 
 
-def release_marked(
+def check_marked(
     passages: Sequence[Passage], principal: Principal | None, setup: DisclosureSetup
-) -> tuple[Redaction, ...]:
+) -> None:
     """
-    Release passages of a redacted index as they were marked; nothing is read again.
+    See that all of what was found is of an index that was redacted for the asker.
 
     Args:
-        passages: As they were found.
+        passages: As they were found, before any of them is left out.
         principal: Who asks. An index for nobody is everybody's; one for an audience is
             that of those whom the same constraints bind.
         setup: The engine, with the policy and the state that the index was made with.
@@ -155,6 +155,12 @@ def release_marked(
                 " with the same policy and state, for an audience that the same"
                 " constraints bind.",
             )
+
+
+def release_marked(
+    passages: Sequence[Passage], setup: DisclosureSetup
+) -> tuple[Redaction, ...]:
+    """Release checked passages as they were marked; nothing is read again."""
     keys = setup.policy.metadata.keys
     return tuple(
         Redaction(replace(passage, id=name, metadata=metadata), name)
