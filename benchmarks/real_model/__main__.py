@@ -90,8 +90,8 @@ def try_uses(url: str) -> Iterator[Row]:
 
 
 def _is_sealed(use: Callable[[], Any]) -> bool:
-    said = str(use())
-    return not any(secret in said for secret in uses.NAMES)
+    answer = str(use())
+    return not any(secret in answer for secret in uses.NAMES)
 
 
 def measure(url: str, count: int) -> Iterator[Row]:

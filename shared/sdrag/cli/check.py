@@ -172,7 +172,7 @@ def _print(
     for number, parsed in enumerate(constraints, start=1):
         rule = parsed.constraint
         typer.echo(f"\n{number}. “{rule.text}” ({rule.id})")
-        for line in _said(parsed, policy, has_model=has_model):
+        for line in _describe(parsed, policy, has_model=has_model):
             typer.echo(fill(line, 88, initial_indent="   ", subsequent_indent="     "))
         for failure in failures:
             if failure.constraint_id == rule.id:
@@ -188,7 +188,7 @@ def _print(
         typer.echo(line)
 
 
-def _said(
+def _describe(
     parsed: ParsedConstraint, policy: Policy, *, has_model: bool
 ) -> Iterator[str]:
     """Yield what a constraint does, or why it is refused."""
@@ -211,8 +211,8 @@ def _said(
     if parsed.reason:
         yield f"to be checked: {quoting(parsed.reason, parsed)}"
     (entry,) = (e for e in policy.constraints if e.id == parsed.constraint.id)
-    own = tuple(each.keep() for each in entry.keep)
-    yield from limits_of(replace(parsed.constraint, keep=own))
+    keeps = tuple(each.keep() for each in entry.keep)
+    yield from limits_of(replace(parsed.constraint, keep=keeps))
     if parsed.kind == "everything":
         return
     trial = try_constraint(parsed, policy)

@@ -108,16 +108,16 @@ def _proposal(
     """Yield the lines of a policy."""
     from sdrag.evaluation.examples import run_examples
 
-    found = {**_kinds(documents), **_subjects(documents)}
+    proposed = {**_kinds(documents), **_subjects(documents)}
     wanted = _asked_by(goal)
     if complete and goal:
-        prompt = _ASK.format(goal=goal, found="; ".join(found))
+        prompt = _ASK.format(goal=goal, found="; ".join(proposed))
         reply = complete(Prompt("suggest", (Message("user", sensitive(prompt)),)))
         lines = (_LIST_MARK.sub("", line) for line in reply.splitlines())
-        found = {line: "for the goal" for line in lines if line} | found
+        proposed = {line: "for the goal" for line in lines if line} | proposed
     yield _HEAD.format(documents=len(documents), file="policy.yaml")
     chosen, others = [], []
-    for sentence, note in found.items():
+    for sentence, note in proposed.items():
         parsed = _parse(sentence)
         if parsed.status != "understood":
             continue
@@ -265,7 +265,7 @@ def _over(
     from sdrag.explanation import Explainer
 
     passages = [Passage(str(number), text) for number, text in enumerate(texts)]
-    found = []
+    results = []
     for explanation in Explainer(policy).explain(passages):
         start = explanation.text.find(words)
         at = Span(start, start + len(words))
@@ -273,5 +273,5 @@ def _over(
             [each.constraint_id for each in spans if each.span.overlaps(at)]
             for spans in (explanation.spans, explanation.left)
         )
-        found.append((hidden, left))
-    return found
+        results.append((hidden, left))
+    return results

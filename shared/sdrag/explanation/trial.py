@@ -114,13 +114,13 @@ def _asked(parsed: ParsedConstraint) -> Iterator[str]:
     """Yield sentences that a constraint should hide something of, by their kinds."""
     clause = _HOW.match(parsed.subject) if parsed.kind == "meaning" else None
     statement = parsed.statement.strip(" .") or (clause["clause"] if clause else "")
-    own = [
+    literal = [
         *(form.format(name) for form in _OF_NAMES for name in parsed.names),
         *(form.format(statement) for form in _STATING if statement),
     ]
     told = (text for text in telling_sentences() if any(find_by_cue(text, [parsed])))
     kinds = [kind.phrases for kind in _kinds_of(parsed)]
-    for row in zip_longest(own, told, *kinds, fillvalue=""):
+    for row in zip_longest(literal, told, *kinds, fillvalue=""):
         yield from (_MARKS.sub("", sentence) for sentence in row if sentence)
 
 
