@@ -82,7 +82,7 @@ class HighlightAndSummarize(
             model), `two_steps`, `span` or `local` (the default without).
         return_sources: Give the highlights with the answer, as documents, and how it
             ended: whether something was declined, why it was or is flagged (a code of
-            `docs/reasons.md`), and which of several questions are unanswered.
+            `docs/reference/reasons.md`), and which of several questions are unanswered.
 
     Raises:
         PolicyError: The policy cannot be read.

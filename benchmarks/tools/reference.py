@@ -13,7 +13,6 @@ docstring and signature.
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
 from collections import ChainMap
@@ -29,7 +28,6 @@ from pydantic.fields import FieldInfo
 from sdrag.cli.app import app
 from sdrag.policy import GUARDS, Policy, Section, policy_schema
 from sdrag.policy.reading import sections_in
-from sdrag.privacy.audit_log import event_schema
 from sdrag.privacy.reasons import GROUPS, WARNED
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -52,21 +50,18 @@ PACKAGES = {
 
 def pages() -> dict[Path, str]:
     """Return the text of each page that is made, by its path."""
-    reference, guards = DOCS / "reference", DOCS / "guardrails.md"
-    made = {
-        DOCS / "reasons.md": reasons_page(),
+    reference, guards = DOCS / "reference", DOCS / "guides" / "guardrails.md"
+    return {
+        reference / "reasons.md": reasons_page(),
         guards: guards_page(guards.read_text("utf-8")),
         reference / "policy.md": policy_page(),
         reference / "commands.md": command_page(),
-        reference / "policy.schema.json": json.dumps(policy_schema(), indent=2) + "\n",
-        reference / "audit.schema.json": json.dumps(event_schema(), indent=2) + "\n",
+        reference / "api.md": api_page(),
     }
-    apis = {reference / "api" / f"{name}.md": api_page(name) for name in PACKAGES}
-    return made | apis
 
 
 def reasons_page() -> str:
-    """Return the page `docs/reasons.md`."""
+    """Return the page `docs/reference/reasons.md`."""
     lines = [
         "# Reasons",
         "",
@@ -99,17 +94,16 @@ def guards_page(page: str) -> str:
     return f"{before}{begin}{chr(10).join(lines)}\n{end}{after}"
 
 
-def api_page(package: str) -> str:
-    """Return the page of one package, such as `docs/reference/api/sdrag.md`."""
-    title, purpose = PACKAGES[package]
-    module = import_module(package)
-    lines = [f"# API: {title}", "", purpose, ""]
-    lines += [f"Import everything on this page from `{package}`.", ""]
-    homes = [f"{getattr(module, name).__module__}.{name}" for name in module.__all__]
-    for home in homes:
-        name = home.rpartition(".")[2]
-        lines += [f"::: {home}", "    options:", f"      heading: {name}"]
-        lines += [f"      toc_label: {name}", ""]
+def api_page() -> str:
+    """Return the page `docs/reference/api.md`."""
+    lines = ["# API", "", "Every public name, by the package to import it from.", ""]
+    for package, (title, purpose) in PACKAGES.items():
+        module = import_module(package)
+        lines += [f"## {title}", "", f"`{package}`. {purpose}", ""]
+        for name in module.__all__:
+            home = f"{getattr(module, name).__module__}.{name}"
+            lines += [f"::: {home}", "    options:", f"      heading: {name}"]
+            lines += [f"      toc_label: {name}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -171,7 +165,7 @@ _POLICY_HEAD = """\
 
 Every key of a policy file. A policy is one YAML file, and every key has a default.
 A key that is not in this list is an error. New to policies? Read
-[Write a policy](../policy/index.md) first.
+[Write a policy](../policy.md) first.
 
 [every-key.yaml](every-key.yaml) is one file that sets every key. The examples on this
 page are taken from it. `python benchmarks/tools/reference.py` makes this page from the

@@ -1,34 +1,22 @@
 """
-Hooks of mkdocs: pages from outside `docs`, links that leave it, and `llms.txt`.
+Hooks of mkdocs: links that leave `docs`, and `llms.txt`.
 
-The notebooks and some files of the project's root are pages of the site. A link to any
-other file of the project becomes the path of that file, since the site does not show
-source code. `llms.txt` lists the pages for models, in the form of llmstxt.org: a
-heading, a summary, and lists of links, which are relative.
+A link to a file of the project that is not in `docs` becomes the path of that file,
+since the site does not show source code. `llms.txt` lists the pages for models, in the
+form of llmstxt.org: a heading, a summary, and lists of links, which are relative.
 """
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File, Files
-
 ROOT = Path(__file__).parents[2]
-PUBLISHED = {
-    "CHANGELOG.md": "changelog.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "README.md": "index.md",
-    "SECURITY.md": "security/promises.md",
-} | {
-    f"examples/notebooks/{path.name}": f"notebooks/{path.stem}.md"
-    for path in sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
-}
-"""Where a file that is not in `docs` is on the site."""
+PUBLISHED = {"README.md": "index.md"}
+"""The page of the site that takes the place of a file outside `docs`."""
 
 _FILE_LINK = re.compile(r"\[([^\[\]]*)\]\((?!\w+:)([^()#\s]+)(#[^()\s]*)?\)")
 _NO_PROSE = re.compile(
@@ -38,14 +26,6 @@ _SENTENCE = re.compile(r"(\S.*?[.!?])(?=\s|\Z)", re.DOTALL)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _FILE = re.compile(r"[\w./-]+\.md")
 """A label that is the name of a file; on the site it is the title of the page."""
-_SOURCES = {page: source for source, page in PUBLISHED.items() if page != "index.md"}
-
-
-def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are not in `docs`."""
-    for page in _SOURCES:
-        files.append(File.generated(config, page, content=text_of(page)))
-    return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -55,9 +35,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def text_of(page: str) -> str:
     """Return the Markdown of a page of the site."""
-    path = ROOT / _SOURCES.get(page, f"docs/{page}")
-    text = path.read_text(encoding="utf-8")
-    return as_markdown(text) if path.suffix == ".ipynb" else text
+    return (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
 def title_of(page: str) -> str:
@@ -71,9 +49,9 @@ def relinked(markdown: str, page: str) -> str:
 
     Args:
         markdown: The page.
-        page: Its path on the site, such as `recipes/index.md`.
+        page: Its path on the site, such as `guides/ingest.md`.
     """
-    source = _SOURCES.get(page, f"docs/{page}")
+    source = f"docs/{page}"
 
     def mended(match: re.Match[str]) -> str:
         label, link, anchor = match[1], match[2], match[3] or ""
@@ -91,42 +69,6 @@ def relinked(markdown: str, page: str) -> str:
         return f"`{target}`" if label in target else f"{label} (`{target}`)"
 
     return _FILE_LINK.sub(mended, markdown)
-
-
-def as_markdown(notebook: str) -> str:
-    """
-    Return a notebook as Markdown.
-
-    Args:
-        notebook: The file's text: JSON of the format nbformat 4.
-    """
-    cells = json.loads(notebook)["cells"]
-    return "\n\n".join(part for cell in cells for part in _parts(cell)) + "\n"
-
-
-def _parts(cell: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of a cell: prose, or code and what it printed."""
-    source = "".join(cell["source"])
-    if cell["cell_type"] != "code":
-        yield source
-        return
-    yield _fenced("python", source)
-    for output in cell["outputs"]:
-        data = output.get("data", {})
-        if "text/html" in data:
-            yield f'<div class="output">{_in_one_block(data["text/html"])}</div>'
-        elif text := "".join(output.get("text", data.get("text/plain", ""))):
-            yield _fenced("text", text)
-
-
-def _fenced(language: str, text: str) -> str:
-    return f"```{language}\n{text.strip()}\n```"
-
-
-def _in_one_block(html: str | list[str]) -> str:
-    """Return HTML without empty lines, which would end the block in Markdown."""
-    lines = "".join(html).splitlines()
-    return "\n".join(line for line in lines if line.strip())
 
 
 def on_post_build(config: Any, **_: Any) -> None:
@@ -154,8 +96,6 @@ def _pages(node: Any) -> Iterator[str]:
 
 def _line(page: str) -> str:
     link = page.removesuffix(".md") + ".html"
-    if link.endswith("README.html"):
-        link = link.replace("README", "index")
     return f"- [{title_of(page)}]({link}): {_summary(text_of(page))}"
 
 

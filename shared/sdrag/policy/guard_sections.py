@@ -3,8 +3,8 @@ The guards of the policy file: the section of each, and the one table of them al
 
 A guard is off until its section is in the file, and strict from then on. The pipeline
 runs the rows of `GUARDS` in their order, `sdrag check` names them, and the reference in
-`docs/guardrails.md` is made of them. A new guard is a module in `sdrag.guardrails`, its
-section and row here, and its test.
+`docs/guides/guardrails.md` is made of them. A new guard is a module in
+`sdrag.guardrails`, its section and row here, and its test.
 """
 
 from __future__ import annotations

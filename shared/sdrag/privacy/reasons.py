@@ -2,8 +2,8 @@
 Why something was withheld, dropped or flagged: every code, in plain words.
 
 A `Decision` carries a short code and never a text. `reasons.toml` says what each code
-means and what to do about it. The page `docs/reasons.md` and the warnings of the
-wrappers are made from it.
+means and what to do about it. The page `docs/reference/reasons.md` and the warnings of
+the wrappers are made from it.
 """
 
 from __future__ import annotations
