@@ -4,10 +4,9 @@ Writes every page of the documentation that is made from the code.
     python benchmarks/tools/reference.py            # writes them
     python benchmarks/tools/reference.py --check    # fails where one is out of date
 
-The reference of the policy takes the meaning of a key from the docstring of its field,
-and its example from `docs/reference/every-key.yaml`, which is a policy that
-`Policy.read` accepts. The pages of the API name each object; mkdocstrings fills in its
-docstring and signature.
+The meaning of a key of the policy is the docstring of its field. Each key stands in
+`docs/reference/every-key.yaml` too. The page of the API names each object; mkdocstrings
+fills in its docstring and signature.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 import yaml
@@ -63,20 +62,23 @@ def pages() -> dict[Path, str]:
 def reasons_page() -> str:
     """Return the page `docs/reference/reasons.md`."""
     lines = [
-        "# Reasons",
+        "# Reason codes",
         "",
-        "Every decision carries a short code and no text. This page is made from",
-        "`sdrag.privacy.reasons`: what each code says, and what to do about it. A code",
-        "of the injection scan may have before it where the order was hidden, as in",
-        "`metadata:base64:override`. Wrappers warn of the codes in bold, once each, on",
-        "the logger `sdrag`.",
+        "Every decision carries a code and no text. The arrow says what to do about",
+        "it, or about the codes above it. The logger `sdrag` warns once of a code in",
+        "bold.",
+        "A code of the injection scan may name first where the instruction was hidden,",
+        "as in `metadata:base64:override`.",
     ]
     for title, reasons in GROUPS.items():
-        lines += ["", f"## {title}", "", "| code | what happened | what to do |"]
-        lines += ["|---|---|---|"]
+        lines += ["", f"## {title}"]
+        by_mend: dict[str, list[str]] = {}
         for code, reason in reasons.items():
             name = f"**`{code}`**" if code in WARNED else f"`{code}`"
-            lines.append(f"| {name} | {reason.happened} | {reason.mend} |")
+            by_mend.setdefault(reason.mend, []).append(f"- {name}: {reason.happened}")
+        for mend, codes in by_mend.items():
+            codes[-1] += f" → {mend}" if len(codes) == 1 else f"\n\n    → {mend}"
+            lines += ["", *codes]
     return "\n".join(lines) + "\n"
 
 
@@ -108,132 +110,117 @@ def api_page() -> str:
 
 
 _EXAMPLE = re.compile(r"^Example: (.+)$", re.MULTILINE)
+_SHARED = 3
+"""An option that so many commands have in the same words is described once."""
 
 _COMMANDS_HEAD = """\
-# Command reference
+# Commands
 
-Every command, argument and option. The command `sdrag` comes with the extra `cli`.
-`python benchmarks/tools/reference.py` makes this page from the code.
-
-A command ends with 0 when all is well, with 1 when it found something wrong, and with 2
-for a wrong call or file. `--help` after any command shows the same as this page.
+The command `sdrag` comes with the extra `cli`. It ends with 0 when all is well, with 1
+when it found something wrong, and with 2 for a wrong call or file. `--help` after a
+command shows what this page shows.
 """
 
 
 def command_page() -> str:
     """Return the page `docs/reference/commands.md`."""
-    commands = _below("sdrag", typer.main.get_command(app))
-    return "\n".join(
-        [_COMMANDS_HEAD, *(_text(name, command) for name, command in commands)]
-    )
+    commands = list(_commands_below("sdrag", typer.main.get_command(app)))
+    rows = {name: list(_rows(name, command)) for name, command in commands}
+    counts = Counter(row for each in rows.values() for row in each)
+    shared = [row for row, count in counts.items() if count >= _SHARED]
+    parts = [_COMMANDS_HEAD, "## Options of several commands\n", *shared]
+    for name, command in commands:
+        # The example of a docstring is set as code.
+        help_text = _EXAMPLE.sub(r"```\n\1\n```", inspect.cleandoc(command.help))
+        parts += [f"\n## `{name}`\n", help_text, ""]
+        parts += [row for row in rows[name] if row not in shared]
+    return "\n".join(parts).rstrip() + "\n"
 
 
-def _below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+def _commands_below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield name, command
     for inner, below in sorted(getattr(command, "commands", {}).items()):
-        yield from _below(f"{name} {inner}", below)
+        yield from _commands_below(f"{name} {inner}", below)
 
 
-def _text(name: str, command: Any) -> str:
+def _rows(name: str, command: Any) -> Iterator[str]:
+    """Yield a line for each argument and option."""
     context = typer.Context(command, info_name=name)
-    usage = command.get_usage(context).removeprefix("Usage: ")
-    # The examples of a docstring are set as code.
-    help_text = _EXAMPLE.sub(
-        r"For example:\n\n```\n\1\n```", inspect.cleandoc(command.help)
-    )
-    lines = [f"## `{name}`", "", help_text, ""]
-    lines += ["```text", " ".join(usage.split()), "```", ""]
-    for title, flags in (("argument", False), ("option", True)):
-        rows = [
-            _row(item, context)
-            for item in command.params
-            if item.opts[0].startswith("-") is flags and not item.hidden
-        ]
-        if rows:
-            lines += [f"| {title} | meaning |", "|---|---|", *rows, ""]
-    return "\n".join(lines)
-
-
-def _row(item: Any, context: Any) -> str:
-    written, meaning = item.get_help_record(context)
-    shown = written.replace("|", "\\|")
-    return f"| `{shown}` | {' '.join(meaning.split()).replace('|', chr(92) + '|')} |"
+    for item in command.params:
+        if not item.hidden and not item.name.endswith("_completion"):
+            written, meaning = item.get_help_record(context)
+            yield f"- `{written}`: {' '.join(meaning.split())}"
 
 
 _POLICY_HEAD = """\
 # Policy reference
 
-Every key of a policy file. A policy is one YAML file, and every key has a default.
-A key that is not in this list is an error. New to policies? Read
-[Write a policy](../policy.md) first.
-
-[every-key.yaml](every-key.yaml) is one file that sets every key. The examples on this
-page are taken from it. `python benchmarks/tools/reference.py` makes this page from the
-code.
+Every key of the policy file, with its type and default. An unknown key is an error.
+[every-key.yaml](every-key.yaml) sets each of them once. New to policies? Read
+[Write a policy](../policy.md).
+`python benchmarks/tools/reference.py` makes this page from the code.
 """
-_OFF = "A policy without this section does not run this check."
-
-
-class Key(NamedTuple):
-    """
-    One key of the policy file.
-
-    Args:
-        path: Where it is, such as `disclosure.top_k`.
-        kind: What it takes, in words.
-        default: Its default as YAML; `None` where the key is required.
-        meaning: What it says, from the docstring of its field.
-        example: As it is written in `EXAMPLES`.
-    """
-
-    path: str
-    kind: str
-    default: str | None
-    meaning: str
-    example: Any
 
 
 def policy_page() -> str:
     """Return the page `docs/reference/policy.md`."""
-    lines = [_POLICY_HEAD]
     schema = policy_schema()
+    Policy.read(EXAMPLES)
     examples = yaml.safe_load(EXAMPLES.read_text(encoding="utf-8"))
-    for path, purpose, keys in _section("", Policy, schema, schema, examples):
-        lines.append(_section_text(path, purpose))
-        lines += [_key_text(key) for key in keys]
-    return "\n".join(lines).rstrip() + "\n"
+    sections = _sections("", Policy, schema, schema, examples, {})
+    return "\n\n".join([_POLICY_HEAD.rstrip(), *sections]) + "\n"
 
 
-def _section(
+def _sections(
     path: str,
     section: type[Section],
     node: Mapping[str, Any],
     schema: Mapping[str, Any],
-    written: Mapping[str, Any],
-) -> Iterator[tuple[str, str, list[Key]]]:
-    """Yield one section, and then those below it."""
-    keys, below = [], []
+    examples: Mapping[str, Any],
+    described: dict[type[Section], str],
+) -> Iterator[str]:
+    """Yield the text of one section, and then of those below it."""
+    if missing := section.model_fields.keys() - examples.keys():
+        sys.exit(f"{EXAMPLES} does not set {sorted(missing)} of `{path}`.")
+    described[section] = path
+    keys: list[str] = []
+    below: list[tuple[str, type[Section]]] = []
     inherited_last = sorted(
         section.model_fields.items(),
         key=lambda item: item[0] not in vars(section)["__annotations__"],
     )
     for name, field in inherited_last:
-        inner = f"{path}.{name}".lstrip(".")
-        value = node["properties"][name]
         nested = next(sections_in(field.annotation), None)
         if nested:
-            value = written[name]
-            items = value if isinstance(value, list) else [value]
-            below.append((inner, nested, dict(ChainMap(*items))))
+            below.append((f"{path}.{name}".lstrip("."), nested))
         else:
-            kind = " or ".join(_kinds(value))
-            default = _default(field)
-            meaning = " ".join((field.description or "").split())
-            keys.append(Key(inner, kind, default, meaning, written[name]))
-    yield path, str(node.get("description", "")), keys
-    for inner, nested, example in below:
-        definition = schema["$defs"][nested.__name__]
-        yield from _section(inner, nested, definition, schema, example)
+            kind = " or ".join(_kinds(node["properties"][name]))
+            keys.append(_key(name, field, kind))
+    yield "\n\n".join([*_section_head(path, node), "\n".join(keys)])
+    for inner, nested in below:
+        if nested in described:
+            yield f"## `{inner}`\n\nThe keys of `{described[nested]}`."
+        else:
+            definition = schema["$defs"][nested.__name__]
+            value = examples[inner.rpartition(".")[2]]
+            merged = ChainMap(*value) if isinstance(value, list) else value
+            yield from _sections(inner, nested, definition, schema, merged, described)
+
+
+def _section_head(path: str, node: Mapping[str, Any]) -> list[str]:
+    if not path:
+        return ["## Top level"]
+    field = Policy.model_fields.get(path)
+    optional = field is not None and field.default is None
+    purpose = str(node.get("description", ""))
+    return [f"## `{path}`", f"{purpose} Off by default." if optional else purpose]
+
+
+def _key(name: str, field: FieldInfo, kind: str) -> str:
+    default = _default(field)
+    given = "required" if default is None else f"default `{default}`"
+    meaning = " ".join((field.description or "").split())
+    return f"- **`{name}`** ({kind}; {given}): {meaning}"
 
 
 def _default(field: FieldInfo) -> str | None:
@@ -302,27 +289,6 @@ def _bounds(node: Mapping[str, Any]) -> str:
     if "exclusiveMinimum" in node:
         return f" above {node['exclusiveMinimum']:g}"
     return ""
-
-
-def _section_text(path: str, purpose: str) -> str:
-    if not path:
-        return "\n## Top level\n\nThese keys are in no section.\n"
-    lines = ["", f"## `{path}`", "", purpose]
-    field = Policy.model_fields.get(path)
-    if field is not None and field.default is None:
-        lines += ["", _OFF]
-    return "\n".join([*lines, ""])
-
-
-def _key_text(key: Key) -> str:
-    name = key.path.rpartition(".")[2]
-    default = "none, the key is required" if key.default is None else f"`{key.default}`"
-    return (
-        f"### `{key.path}`\n\n{key.meaning}\n\n"
-        f"- Type: {key.kind}\n"
-        f"- Default: {default}\n"
-        f"- Example: `{name}: {_as_yaml(key.example)}`\n"
-    )
 
 
 def main() -> None:

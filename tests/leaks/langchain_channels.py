@@ -299,9 +299,9 @@ LANGCHAIN_CHANNELS = (
     *_tool_channel("question to a human", asking, refused=True),
     *_tool_channel("wiring of the graph", sending, reading, refused=True),
     *_tool_channel(
-        "objects of the host",
+        "objects of your application",
         sharing,
-        open_since="the runtime context is the host's own object, and is not copied",
+        open_since="the runtime context is your application's, and is not copied",
     ),
     Channel(
         "langchain",
@@ -325,7 +325,7 @@ LANGCHAIN_CHANNELS = (
         _turns(
             lambda graph, _: [one.values for one in graph.get_state_history(CONFIG)]
         ),
-        "the history of a thread is the host's",
+        "the history of a thread is your application's",
     ),
     Channel(
         "langchain",

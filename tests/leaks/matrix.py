@@ -1,8 +1,8 @@
 """
 The matrix: every class, in every mode, against every surface; and agents' channels.
 
-A row is a class, a column a surface; a cell joins the modes, since a cell that differed
-from mode to mode would be a defect.
+A row is a class. It joins the modes, since a surface that differed from mode to mode
+would be a defect.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CHANNEL_TABLES = {
     "What a guarded tool writes": TOOL_ROWS,
     "What principals who share a thread see": THREAD_ROWS,
 }
-SEALED, HOST_FIRST, ABSENT = "sealed", "host emits before us", "–"
+SEALED, HOST_FIRST, ABSENT = "sealed", "the framework emits first", "–"
 LOGGED = "logs and warnings"
 """Sealed by the filter that an application puts on its log handlers."""
 
@@ -107,24 +107,35 @@ def cell(subject: Subject, surface: str) -> str:
     if surface == "`astream_events`" and "astream_events" not in subject.modes:
         return ABSENT
     if surface == "what is released" and not subject.releases:
-        return "for the store"
+        return "goes to the store"
     return SEALED
 
 
 def written(subjects: Iterable[Subject] = SUBJECTS) -> str:
-    """Write the tables of the documentation."""
+    """Write the tables of the documentation: of the surfaces, those not sealed."""
     listed, parts = list(subjects), []
     for framework, title in TITLES.items():
         own = [subject for subject in listed if subject.framework == framework]
-        columns = surfaces_of(own[0])
-        rows = [
-            [f"`{s.name}`", ", ".join(s.modes), *(cell(s, c) for c in columns)]
-            for s in own
-        ]
-        parts += [f"### {title}", "", _table(["class", "modes", *columns], rows), ""]
+        rows = [[f"`{s.name}`", ", ".join(s.modes), _not_sealed(s)] for s in own]
+        columns = ", ".join(surfaces_of(own[0]))
+        parts += [f"### {title}", "", f"Surfaces: {columns}.", ""]
+        parts += [_table(["class", "modes", "not sealed"], rows), ""]
     for title, rows in CHANNEL_TABLES.items():
         parts += [f"### {title}", "", _channel_table(rows), ""]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _not_sealed(subject: Subject) -> str:
+    """Name the surfaces of a class that are not sealed, by the reason."""
+    reasons: dict[str, list[str]] = {}
+    for surface in surfaces_of(subject):
+        reasons.setdefault(cell(subject, surface), []).append(surface)
+    named = [
+        f"{', '.join(surfaces)}: {reason}"
+        for reason, surfaces in reasons.items()
+        if reason not in {SEALED, ABSENT}
+    ]
+    return "; ".join(named) or "nothing"
 
 
 def _channel_table(names: Iterable[str]) -> str:

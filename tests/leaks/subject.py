@@ -70,7 +70,7 @@ TOOL_ROWS = (
     "stream",
     "question to a human",
     "wiring of the graph",
-    "objects of the host",
+    "objects of your application",
 )
 """What a guarded tool can write to."""
 

@@ -61,7 +61,7 @@ def preview(
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option("--as", help="A role of whoever asks; may be repeated."),
+        typer.Option("--as", help="A role of the principal; may be repeated."),
     ] = None,
     rows: Rows = False,
     llm: Llm = LOCAL,

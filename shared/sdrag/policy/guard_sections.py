@@ -22,10 +22,10 @@ from sdrag.policy.sections import Count, MetadataKey, Section, Share
 Least = Annotated[float, Field(gt=0.0, le=1.0)]
 """A threshold from which on something counts; with 0 nothing would be checked."""
 Method = Literal["local", "nli", "llm"]
-"""Who judges: the local engine, a judge of pairs that was handed in, or the model."""
+"""Who judges: the local engine, a judge of pairs that you pass, or the model."""
 GuardStage = Literal["access", "retrieval", "release", "answer"]
-"""Where a guard runs: around the host's search, on what it returned, on what was
-released, or on the answer."""
+"""Where a guard runs: around your application's search, on what it returned, on
+what was released, or on the answer."""
 
 
 class GuardSection(Section):
@@ -76,7 +76,7 @@ class StalenessSection(GuardSection):
     version_key: str = "version"
     """Holds a number, a dotted number or a date; the greatest wins."""
     superseded_by_key: str = "superseded_by"
-    """Holds anything where the host has replaced the document."""
+    """Holds anything where the document was replaced."""
     document_key: str = "document_id"
     """Names the document, where the passage itself does not."""
     action: Literal["drop", "disclaim"] = "drop"
@@ -92,7 +92,7 @@ class RelevanceSection(GuardSection):
     min_score: Share = 0.25
     """From 0 to 1, after scaling."""
     min_passages: Annotated[int, Field(ge=0)] = 1
-    """With fewer, nothing is returned: there is not enough."""
+    """With fewer relevant passages, none is returned."""
     scores: Literal[
         "auto",
         "similarity",
@@ -101,13 +101,14 @@ class RelevanceSection(GuardSection):
         "squared_l2",
         "measured",
     ] = "auto"
-    """What the host's scores are. `auto` takes what can only be similarities and
+    """What the store's scores are. `auto` takes what can only be similarities and
     measures the rest itself; `measured` always measures."""
     rerank: bool = False
-    """Score with the cross-encoder that was handed in. Where a number of passages is
-    wanted, four times as many are scored."""
+    """Score and order passages with the cross-encoder that you pass. With `k=` on the
+    wrapper, four times as many passages are scored; without it, those found."""
     insufficient: Literal["empty", "notice"] = "empty"
-    """What is returned then: nothing, or a passage that says so."""
+    """What is returned where too few are relevant: nothing, or a passage that says so.
+    """
 
     @property
     def asks(self) -> Method:
@@ -121,7 +122,7 @@ class RelevanceSection(GuardSection):
 
 
 class InjectionSection(GuardSection):
-    """What happens to passages that give orders."""
+    """What happens to passages that give instructions to a model."""
 
     threshold: Share = 0.5
     """The least score of a window that counts, from 0 to 1."""
@@ -153,7 +154,7 @@ class GroundingSection(GuardSection):
     """Whether an answer's claims are supported by the passages."""
 
     method: Literal["local", "nli", "llm"] = "local"
-    """The local scorer, an NLI model that was handed in, or the host's model."""
+    """The local scorer, an NLI model that you pass, or the model of `llm=`."""
     threshold: Least = 0.5
     """The least support that counts, above 0 and up to 1."""
     action: Literal["annotate", "drop", "decline"] = "annotate"
@@ -186,9 +187,9 @@ class ContradictionsSection(GuardSection):
     threshold: Share = 0.5
     """The least certainty that counts, from 0 to 1."""
     method: Literal["local", "nli", "llm"] = "local"
-    """The local rules, an NLI model that was handed in, or the host's model."""
+    """The local rules, an NLI model that you pass, or the model of `llm=`."""
     notice: bool = True
-    """Tell the chain which sources disagree, in a passage after them."""
+    """Name the sources that disagree in one more passage after them."""
 
     @property
     def asks(self) -> Method:
@@ -221,7 +222,7 @@ class GuardSections(Section):
     relevance: RelevanceSection | None = None
     """When a passage is close enough to the question."""
     injection: InjectionSection | None = None
-    """What happens to passages that give orders."""
+    """What happens to passages that give instructions to a model."""
     monitoring: MonitoringSection | None = None
     """Whether an answer carries what only an injection would put there."""
     grounding: GroundingSection | None = None
@@ -299,7 +300,7 @@ GUARDS: tuple[Guard, ...] = (
         "injection",
         "retrieval",
         "sdrag.guardrails.injection.screen:at_retrieval",
-        "Drops, strips or flags passages that give orders to the model.",
+        "Drops, strips or flags passages that give instructions to a model.",
     ),
     Guard(
         "contradictions",

@@ -107,10 +107,10 @@ class DisclosureSection(Section):
     """
 
     bind_top_n: Count = 50
-    """How many chunks each constraint is bound to, the most similar ones."""
+    """To how many chunks a constraint is bound at least, the most similar ones."""
     similarity_floor: Share = 0.35
-    """A chunk below this cosine similarity is bound to nothing by meaning, from 0 to 1.
-    """
+    """A constraint is bound to every further chunk of at least this cosine similarity,
+    from 0 to 1."""
     document_keys: tuple[str, ...] = ()
     """Where the framework does not say to which document a chunk belongs, the first of
     these metadata keys that it has does. Chunks of one document are read together."""
@@ -133,7 +133,7 @@ class DisclosureSection(Section):
     last alone. Where the rest suffices, each prompt is then about one constraint and a
     few sentences, which small models need."""
     batch_size: Count = 4
-    """How many constraints a model is asked about at once."""
+    """The most constraints in one prompt."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
     """The most tokens of text in one prompt."""
     placeholders: Literal["type", "numbered", "plain"] = "type"
@@ -217,7 +217,7 @@ class HighlightSection(Section):
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer this from the documents I have."
     )
-    """What the asker reads when nothing can be answered."""
+    """What the end user reads when nothing can be answered."""
     unanswered_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer question {number} of {questions} from the documents I have."
     )
