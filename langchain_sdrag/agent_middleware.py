@@ -39,7 +39,7 @@ from pydantic import Field
 from langchain_sdrag.agent_messages import Release, needs_release
 from langchain_sdrag.models import Model
 from langchain_sdrag.tracing import SILENT, hide_from_tracers, without_graph
-from langchain_sdrag.wrapping import make_engine
+from langchain_sdrag.wrapping import make_engine, session_of
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.errors import InternalError, UsageError, require_extra
 from sdrag.options import Options
@@ -210,7 +210,8 @@ class SelectiveDisclosureMiddleware(
 
     def _release(self, runtime: Any, question: str = "") -> Release:
         principal = check_principal(self._resolver(getattr(runtime, "context", None)))
-        return Release(self.in_force(), Request(question, principal))
+        request = Request(question, principal, session_id=session_of(None))
+        return Release(self.in_force(), request)
 
 
 def _mark(response: ModelResponse[Any], release: Release) -> ModelResponse[Any]:

@@ -36,6 +36,7 @@ from langchain_sdrag.wrapping import (
     enforce,
     on_behalf,
     principal_of,
+    session_of,
 )
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
@@ -233,7 +234,8 @@ class SelectiveDisclosureCompressor(
         engine, run = self.in_force(), None
         if isinstance(callbacks, BaseCallbackManager):
             run = callbacks
-        request = Request(query, principal_of(None, self.resolver))
+        principal, session = principal_of(None, self.resolver), session_of(None)
+        request = Request(query, principal, session_id=session)
         disclosure = await enforce(
             mode, engine, _steps(documents, request, engine), run
         )

@@ -6,7 +6,8 @@ refuses to be pickled, since its policy is confidential.
 
 The principal of a call is in its config, `{"configurable": {"principal": ...}}`, or is
 that of `acting_as`; a resolver that the application passed decides alone. It must be a
-`Principal`: a mapping could have come over the wire with the question.
+`Principal`: a mapping could have come over the wire with the question. The id of the
+session is in the config too, under `session_id`, or is that of `acting_as`.
 
 A stream returns at once and works when it is iterated, by which time `acting_as` may be
 over. So every stream of a wrapper belongs to the principal of its call, whoever
@@ -56,7 +57,9 @@ from sdrag.policy import PolicySource
 from sdrag.principals import (
     acting_as,
     check_principal,
+    check_session,
     current_principal,
+    current_session,
     stream_as,
 )
 from sdrag.state import StateSource
@@ -90,6 +93,12 @@ def principal_of(
     return named or current_principal()
 
 
+def session_of(config: RunnableConfig | None) -> str | None:
+    """Find the id of the session of a call, or refuse what is none."""
+    configurable = ensure_config(config).get("configurable", {})
+    return check_session(configurable.get("session_id")) or current_session()
+
+
 @contextmanager
 def on_behalf(
     config: RunnableConfig | None, resolver: PrincipalResolver | None
@@ -97,7 +106,7 @@ def on_behalf(
     """Make the principal and the config of a call those of the code in the block."""
     configurable = ensure_config(config)["configurable"]
     with (
-        acting_as(principal_of(config, resolver)),
+        acting_as(principal_of(config, resolver), session_of(config)),
         inherit_config({"configurable": configurable}),
     ):
         yield

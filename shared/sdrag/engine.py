@@ -35,6 +35,7 @@ from sdrag.framework import NO_FRAMEWORK, EmbedPort, Framework, Model
 from sdrag.guardrails.injection import scan_passages
 from sdrag.options import Options
 from sdrag.policy import InjectionSection, Policy, PolicySource
+from sdrag.principals import current_session
 from sdrag.privacy.audit import AuditEvent, emit
 from sdrag.privacy.identities import pseudonymized
 from sdrag.privacy.log_privacy import warn_without_filter
@@ -93,12 +94,14 @@ class Request(Confidential):
         principal: On whose behalf; `None` when nobody said.
         limit: How many passages are wanted, where the host knows.
         now: When it is asked, with its time zone.
+        session_id: In which session; by default that of `acting_as`.
     """
 
     query: str
     principal: Principal | None = None
     limit: int | None = None
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    session_id: str | None = field(default_factory=current_session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,7 @@ class Engine:
             self.options.judges,
             has_model=llm is not None,
             has_embeddings=embeds(embeddings),
+            has_state=state is not None,
         )
         if stage in _RELEASING:
             check_understood(self.policy, has_model=llm is not None)
@@ -219,6 +223,11 @@ class Engine:
         engine = copy(self)
         engine.disclosure = replace(self.disclosure, locator=locator)
         return engine
+
+    @property
+    def detector(self) -> Detector:
+        """What finds in texts what links people: the host's detector or the local."""
+        return self.options.detector or LocalDetector()
 
     @property
     def authorizes(self) -> bool:

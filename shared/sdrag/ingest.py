@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from uuid import uuid4
 
 from sdrag.corpus_binder import AT_ONCE
-from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure import Ingested, forget_document
 from sdrag.disclosure.disclose import DOCUMENT_KEY, control_keys, redact_for_audience
 from sdrag.disclosure.hierarchy import LAYER_KEY, HierarchySettings, add_summaries
@@ -149,9 +148,8 @@ class Mask(Task):
 
     def fit(self, passages: Sequence[Passage], engine: Engine) -> Steps[Fitted]:
         """Fit a plan on a whole corpus."""
-        detector = _detector(engine)
         linkage = engine.policy.linkage
-        return (yield from fit_steps(passages, linkage, detector, key=self.key))
+        return (yield from fit_steps(passages, linkage, engine.detector, key=self.key))
 
     def update(
         self, passages: Sequence[Passage], removed: Collection[str], engine: Engine
@@ -166,17 +164,13 @@ class Mask(Task):
                 "Only a masker with a plan can follow a change.",
                 hint="Pass `fitted=`: what `fit` returned, or `Fitted.open`.",
             )
-        return (yield from self.fitted.updating(passages, removed, _detector(engine)))
+        return (yield from self.fitted.updating(passages, removed, engine.detector))
 
     def cache_key(self, engine: Engine) -> str:  # noqa: ARG002 -- as above
         """Name the plan."""
         return (
             "whole" if self.fitted is None else f"plan-{self.fitted.masked.masker.name}"
         )
-
-
-def _detector(engine: Engine) -> Any:
-    return engine.options.detector or LocalDetector()
 
 
 class Scan(Task):

@@ -2,8 +2,8 @@
 The query pipeline: the stages in order, by `yield from`.
 
 Question and principal, access filter, the host's retriever, access check, the guards at
-retrieval, redaction, the guards on what is released. Each stage decides on its own;
-this module says only what comes after what.
+retrieval, redaction, the limit of the session, the guards on what is released. Each
+stage decides on its own; this module says only what comes after what.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
+from sdrag.disclosure.cut import mark_of
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.guesses import find_guesses
@@ -35,6 +37,7 @@ from sdrag.guardrails.screened import (
     export_evidence,
     stamped,
 )
+from sdrag.linkage.session import Session
 from sdrag.policy import GUARDS, AccessSection, Policy
 from sdrag.privacy.identities import pseudonymized
 from sdrag.privacy.reasons import MODEL_FAILURES
@@ -107,6 +110,7 @@ def _release(
         disclosed = Disclosed(redactions, tuple(map(decision, redactions)))
     else:
         disclosed = yield from enforce(chosen, request.query, request.principal, setup)
+    disclosed = yield from _limit_session(chosen, disclosed, request, engine)
     released = yield from _guard_released(chosen, disclosed, screened, request, engine)
     failed = yield from _failure_notices(disclosed, released, engine)
 
@@ -120,6 +124,27 @@ def _release(
         ),
         (*hidden, *disclosed.decisions, *released.decisions),
     )
+
+
+def _limit_session(
+    passages: Sequence[Passage], disclosed: Disclosed, request: Request, engine: Engine
+) -> Steps[Disclosed]:
+    """Limit what the session puts together, where the policy does."""
+    policy, setup = engine.policy, engine.disclosure
+    if policy.session is None:
+        return disclosed
+    session = Session(
+        setup.state.keys.session(request.principal, request.session_id),
+        request.now.timestamp(),
+        policy,
+        policy.session,
+        setup.state,
+        engine.detector,
+        partial(mark_of, section=policy.disclosure),
+    )
+    documents = [setup.document_of(passage) for passage in passages]
+    redactions, decisions = yield from session.show(disclosed.redactions, documents)
+    return Disclosed(tuple(redactions), (*disclosed.decisions, *decisions))
 
 
 def check_answer(

@@ -1,8 +1,8 @@
 """
-On whose behalf: a context-local principal.
+On whose behalf: a context-local principal, and the session.
 
-Nothing per user is kept on a shared object. `acting_as` sets the principal for the
-code inside its block, in this thread or task and in what it starts.
+Nothing per user is kept on a shared object. `acting_as` sets both for the code inside
+its block, in this thread or task and in what it starts.
 
 A generator shares the context of the code that iterates it, so a block that is open in
 one would act for that code too, between two items. `stream_as` makes a stream on behalf
@@ -20,8 +20,9 @@ from collections.abc import (
     Iterable,
     Iterator,
 )
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from inspect import iscoroutine
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
@@ -30,26 +31,45 @@ from sdrag.vocabulary import Principal
 
 P = ParamSpec("P")
 T = TypeVar("T")
+OnBehalf = Callable[[], AbstractContextManager[None]]
 _principal: ContextVar[Principal | None] = ContextVar("sdrag_principal", default=None)
+_session: ContextVar[str | None] = ContextVar("sdrag_session", default=None)
 
 
 @contextmanager
-def acting_as(principal: Principal | None) -> Iterator[None]:
+def acting_as(
+    principal: Principal | None, session_id: str | None = None
+) -> Iterator[None]:
     """
     Answer everything inside the block on behalf of `principal`; None is nobody.
 
     Do not enter it in a generator that yields inside the block: use `stream_as`.
+
+    Args:
+        principal: On whose behalf.
+        session_id: In which session of the principal, for the policy's `session`; all
+            that is asked without one is one session.
+
+    Raises:
+        UsageError: The id of the session is no text, or is empty.
     """
+    named = _session.set(check_session(session_id))
     token = _principal.set(principal)
     try:
         yield
     finally:
         _principal.reset(token)
+        _session.reset(named)
 
 
 def current_principal() -> Principal | None:
     """Return the principal of this context, if there is one."""
     return _principal.get()
+
+
+def current_session() -> str | None:
+    """Return the id of the session of this context, if there is one."""
+    return _session.get()
 
 
 @overload
@@ -82,6 +102,8 @@ def stream_as(
     """
     Call a function that streams, and iterate what it returns, on behalf of a principal.
 
+    The session is that of the context of this call.
+
     Example:
         ```python
         return StreamingResponse(stream_as(principal, chain.astream, question))
@@ -96,12 +118,13 @@ def stream_as(
     Raises:
         UsageError: The function returns neither.
     """
-    with acting_as(principal):
+    on_behalf = partial(acting_as, principal, current_session())
+    with on_behalf():
         stream = function(*args, **kwargs)
     if isinstance(stream, AsyncIterable):
-        return _astream(principal, stream)
+        return _astream(on_behalf, stream)
     if isinstance(stream, Iterable):
-        return _stream(principal, stream)
+        return _stream(on_behalf, stream)
     if iscoroutine(stream):
         stream.close()
     raise UsageError(
@@ -110,37 +133,35 @@ def stream_as(
     )
 
 
-def _stream(
-    principal: Principal | None, items: Iterable[T]
-) -> Generator[T, None, None]:
+def _stream(on_behalf: OnBehalf, items: Iterable[T]) -> Generator[T, None, None]:
     iterator, end = iter(items), object()
     try:
         while True:
-            with acting_as(principal):
+            with on_behalf():
                 item = next(iterator, end)
             if item is end:
                 return
             yield cast("T", item)
     finally:
         if close := getattr(iterator, "close", None):
-            with acting_as(principal):
+            with on_behalf():
                 close()
 
 
 async def _astream(
-    principal: Principal | None, items: AsyncIterable[T]
+    on_behalf: OnBehalf, items: AsyncIterable[T]
 ) -> AsyncGenerator[T, None]:
     iterator, end = aiter(items), object()
     try:
         while True:
-            with acting_as(principal):
+            with on_behalf():
                 item = await anext(iterator, end)
             if item is end:
                 return
             yield cast("T", item)
     finally:
         if close := getattr(iterator, "aclose", None):
-            with acting_as(principal):
+            with on_behalf():
                 await close()
 
 
@@ -156,4 +177,19 @@ def check_principal(value: object) -> Principal | None:
     raise UsageError(
         f"The principal is a {type(value).__name__}.",
         hint="Make it a sdrag.Principal where the user is authenticated.",
+    )
+
+
+def check_session(value: object) -> str | None:
+    """
+    Return the id of a session that the application named, or None.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise UsageError(
+        f"The session id must be a text, got {type(value).__name__}.",
+        hint="Pass the id that your application gave the session.",
     )

@@ -33,6 +33,8 @@ _TEXT = "The witness left at noon. The door was open."
 _CONSTRAINT = Constraint("warm-up", "Conceal how the door was opened")
 _COMPARED = ("retrieve", "disclose", "view", "bind")
 """The stages at which constraints are compared with passages."""
+_SHOWING = ("retrieve", "disclose")
+"""The stages at which an asker is shown passages."""
 
 
 def embeds(embeddings: object) -> bool:
@@ -48,6 +50,7 @@ def check_requirements(
     *,
     has_model: bool,
     has_embeddings: bool,
+    has_state: bool,
 ) -> None:
     """
     Refuse a policy that could not be enforced.
@@ -59,15 +62,21 @@ def check_requirements(
         judges: Models that judge pairs of texts, by name.
         has_model: Whether a language model was passed.
         has_embeddings: Whether texts can be embedded.
+        has_state: Whether a state was passed.
 
     Raises:
-        UsageError: A model is missing.
+        UsageError: A model or the state is missing.
         MissingExtraError: The extra `local` is not installed, and something needs it.
     """
     for guard in GUARDS:
         section = guard.settings(policy)
         if section is not None and guard.judge and guard.stage in guarded:
             _check_judge(section.asks, guard.judge, judges, has_model=has_model)
+    if policy.session is not None and stage in _SHOWING and not has_state:
+        raise UsageError(
+            "The policy limits what a session is shown, and no state was passed.",
+            hint='Pass `state="sdrag.sqlite"`, or a URL that all processes open.',
+        )
     if installed():
         return
     features = [*_need_networks(policy, stage, guarded)]

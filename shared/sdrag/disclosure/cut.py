@@ -277,6 +277,14 @@ class Marks:
         return f"[{noun} {number_of(self.keys.of('number', words))}]"
 
 
+def mark_of(type_: str, section: DisclosureSection) -> str:
+    """Return what stands in place of a mention of a type."""
+    if section.placeholders == "plain":
+        return section.placeholder
+    named = (f"[{noun}]" for noun, (_, types) in _TABLE.items() if type_ in types)
+    return next(named, WITHHELD)
+
+
 @lru_cache(maxsize=1024)
 def _nouns(
     types: frozenset[str],

@@ -151,7 +151,7 @@ class Explainer:
         ]
         # An empty state: what is looked up has no cause.
         options = Options(detector=self._detector)
-        engine = Engine(self.policy, llm=self._complete, options=options)
+        engine = Engine(self.policy, llm=self._complete, options=options, stage="view")
         named = with_documents(read, self.policy.disclosure.document_keys)
         steps = _explained(tuple(named), principal, engine.disclosure)
         explanations, event = engine.run(steps)

@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
 
+from sdrag.policy.sections import Role
 from sdrag.text.dates import NUMBER_WORDS, Date, month_first, read_date
 from sdrag.text.folding import fold_text
 
@@ -38,6 +39,27 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "on", "at", "de", "la", "a"})
 _WITHIN = re.compile(r"\w+(?:'\w+)?")
 _ARTICLES = frozenset({"the", "a", "an"})
+
+
+def canonical(form: str, role: Role) -> str:
+    """
+    Return what the ways to write a value have in common; nothing where it tells none.
+
+    A name is known by its last word, a date with a day by its day and month.
+    """
+    folded = fold_text(form)
+    if role == "date":
+        date = read_date(folded)
+        if date is None or not (date.day or date.year):
+            return ""
+        return f"{date.month}/{date.day}" if date.day else f"{date.month}/{date.year}"
+    if role == "number":
+        return "".join(_code(form)) or folded
+    if role == "phone":
+        return _national(form) or folded
+    if role == "age":
+        return str(_age(form) or folded)
+    return folded.split()[-1] if role == "name" and folded else folded
 
 
 def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -28,6 +28,7 @@ from sdrag.policy.sections import (
     MetadataSection,
     ResolutionSection,
     Section,
+    SessionSection,
 )
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "RelevanceSection",
     "ResolutionSection",
     "Section",
+    "SessionSection",
     "StalenessSection",
     "applies",
     "binds",

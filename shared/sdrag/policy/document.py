@@ -35,6 +35,7 @@ from sdrag.policy.sections import (
     Listed,
     MetadataSection,
     Section,
+    SessionSection,
     TracingSection,
     WithheldSection,
     listed,
@@ -231,6 +232,8 @@ class Policy(GuardSections):
     """CLAM: what links documents, and what is masked."""
     metadata: MetadataSection = MetadataSection()
     """What of the metadata may leave."""
+    session: SessionSection | None = None
+    """How much of what links people one session may put together."""
     withheld: WithheldSection = WithheldSection()
     """What the chain learns of what was withheld."""
     tracing: TracingSection = TracingSection()
@@ -308,11 +311,9 @@ class Policy(GuardSections):
         )
 
     def without_limits(self) -> Self:
-        """Return the same policy with every constraint enforced, and asked about."""
-        unlimited = {"top_k": None}
-        return self.model_copy(
-            update={"disclosure": self.disclosure.model_copy(update=unlimited)}
-        )
+        """Return the same policy: each constraint enforced, and no session limited."""
+        every = self.disclosure.model_copy(update={"top_k": None})
+        return self.model_copy(update={"disclosure": every, "session": None})
 
     def fitted(self, tokens: int) -> Self:
         """

@@ -354,6 +354,24 @@ class WithheldSection(Section):
     more passage says so, whatever the corpus holds."""
 
 
+class SessionSection(Section):
+    """
+    How much of what links people one session may put together.
+
+    The risk is that of CLAM's chains, over what was released in the session. How facts
+    are weighed, and how long a chain is, `linkage` says.
+    """
+
+    max_risk: Annotated[float, Field(gt=0.0, le=1.0)] = 0.5
+    """The risk of a chain that a session does not reach, above 0 and up to 1."""
+    action: Literal["coarsen", "decline", "answer"] = "coarsen"
+    """What happens to a passage with which it would. `coarsen` puts types in the place
+    of its facts, `decline` withholds it, `answer` releases it and says so in the
+    audit."""
+    window_seconds: Annotated[float, Field(gt=0)] = 86_400.0
+    """How long what was shown counts, in seconds."""
+
+
 class TracingSection(Section):
     """Whether tracers and callbacks may see what the inner calls saw."""
 

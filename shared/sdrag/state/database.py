@@ -1,11 +1,11 @@
 """
-The database of a state: five tables, in a SQLite file, in memory or in PostgreSQL.
+The database of a state: six tables, in a SQLite file, in memory or in PostgreSQL.
 
 No text is in it: documents, texts, forms and constraints are keyed hashes, findings are
 offsets. `chunk` says against which constraints a chunk was bound, `binding` to which it
 is close; `finding` what one reading found in one text, `form` what is to be known again
-in one document. The rows of the last two have a tag, a keyed hash of all that is in
-them.
+in one document. The rows of these two have a tag, a keyed hash of all that is in them.
+`shown` says what a session was shown.
 
 A reader sees everything as of one moment; of two writers one waits, and none fails. An
 error names neither the statement, its values nor the address.
@@ -19,6 +19,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
+from random import random
 from threading import RLock
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -33,12 +34,14 @@ from sdrag.effects.progress import batched
 from sdrag.errors import HostError, UsageError, require_extra
 
 MEMORY = ":memory:"
-VERSION = b"2"
+VERSION = b"3"
 """Of the tables; a state of another version is refused."""
 
 _PATIENCE = 30.0
 """Seconds for which a transaction waits for another one."""
 _AT_ONCE = 500
+_EVICTED_AT = 0.01
+"""The share of writes that look whether there are too many rows."""
 _HINT = (
     "Is the server up, or the file's folder writable? May this user log in, and SELECT,"
     " INSERT, UPDATE and DELETE in the tables? Has another writer taken too long?"
@@ -86,6 +89,16 @@ form = sa.Table(
     sa.Column("document", _Bytes, primary_key=True),
     sa.Column("tag", _Bytes, nullable=False),
     sa.Column("forms", sa.Text, nullable=False),
+)
+shown = sa.Table(
+    "shown",
+    tables,
+    sa.Column("session", _Bytes, primary_key=True),
+    sa.Column("text", _Bytes, primary_key=True),
+    sa.Column("document", _Bytes, nullable=False),
+    sa.Column("facts", sa.Text, nullable=False),
+    # When it is forgotten, in seconds since 1970.
+    sa.Column("until", sa.Double, nullable=False, index=True),
 )
 
 # At DEBUG, SQLAlchemy logs rows; ours hold hashes and the ids of the host.
@@ -356,6 +369,15 @@ def upsert(
     )
 
 
+def evict(connection: sa.Connection, column: sa.Column[Any], most: int) -> None:
+    """Delete the rows that are first by a column, where there are more than `most`."""
+    if random() < _EVICTED_AT:  # noqa: S311 -- no secret
+        last = sa.select(column).where(column.is_not(None)).order_by(column.desc())
+        value = connection.scalar(last.offset(most).limit(1))
+        if value is not None:
+            connection.execute(sa.delete(column.table).where(column <= value))
+
+
 def lost_state() -> UsageError:
     """Return the error of a state that is not there, and whose key is."""
     return UsageError(
@@ -368,6 +390,7 @@ def lost_state() -> UsageError:
 def foreign_state() -> HostError:
     """Return the error of a database that holds something else."""
     return HostError(
-        "The database of the state is not one of sdrag's, and was left as it was.",
+        "The database of the state is not one of this version of sdrag's, and was left"
+        " as it was.",
         hint="Name another file or another schema, or restore this one from a backup.",
     )

@@ -19,14 +19,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from random import random
 from typing import Any
 
 import sqlalchemy as sa
 
 from sdrag.errors import HostError
 from sdrag.memo import Memo
-from sdrag.state.database import Database, finding, form, rows_among, upsert
+from sdrag.state.database import Database, evict, finding, form, rows_among, upsert
 from sdrag.state.keys import (
     DOCUMENT_BYTES,
     TEXT_BYTES,
@@ -41,8 +40,6 @@ LOCAL, MODEL = b"L", b"M"
 """What the key of an engine begins with."""
 
 _MOST_MET = 200_000
-_EVICTED_AT = 0.01
-"""The share of writes that look whether there are more."""
 _MOST_REGISTERS = 500
 
 
@@ -140,8 +137,8 @@ class Findings:
                     ),
                     stale,
                 )
-            if random() < _EVICTED_AT:  # noqa: S311 -- no secret
-                self._evict(connection)
+            # What was met at questions.
+            evict(connection, finding.c.seen, _MOST_MET)
 
     def registers(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
         """
@@ -232,13 +229,6 @@ class Findings:
         rules = split_rules(row.rules)
         spans, whole = _Spans(rules, row.spans), row.seen is None
         return Located(row.text, row.engine, frozenset(rules), spans, whole, row.tag)
-
-    def _evict(self, connection: sa.Connection) -> None:
-        """Forget the oldest of what was met at questions."""
-        newest = sa.select(finding.c.seen).where(finding.c.seen.is_not(None))
-        last = newest.order_by(finding.c.seen.desc()).offset(_MOST_MET).limit(1)
-        if (seen := connection.scalar(last)) is not None:
-            connection.execute(finding.delete().where(finding.c.seen <= seen))
 
 
 class _Spans(Mapping[bytes, tuple[Span, ...]]):

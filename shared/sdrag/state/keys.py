@@ -100,6 +100,11 @@ class Keys:
         tag = self.of("audience", json.dumps(known, sort_keys=True, default=_plain))
         return self.of("key of audiences", size=2).hex() + tag[:6].hex()
 
+    def session(self, principal: Principal | None, session_id: str | None) -> bytes:
+        """Return the key of a session; without an id, all of a principal is one."""
+        known = principal and (principal.id, principal.tenant)
+        return self.of("session", json.dumps([known, session_id]))
+
     def release(self, policy: str, text: str) -> str:
         """
         Return the mark of a text that was released under a policy.

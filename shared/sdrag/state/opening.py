@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # SQLAlchemy is imported when a state is opened
     from sdrag.state.bindings import Bindings
     from sdrag.state.database import Database
     from sdrag.state.findings import Findings
+    from sdrag.state.ledger import Ledger
 
 _MEMORY = ":memory:"
 _HEADER = b"SQLite format 3\0"
@@ -42,6 +43,7 @@ class State:
         keys: What texts, documents, forms and constraints are known by.
         bindings: Which constraints are bound to which passages.
         findings: What was found in texts, and the forms of their documents.
+        ledger: What sessions were shown.
         database: Where it all is.
         path: The file, the URL without a password, or `:memory:`.
         key_path: The file of the key; None in memory.
@@ -53,6 +55,7 @@ class State:
     keys: Keys
     bindings: Bindings
     findings: Findings
+    ledger: Ledger
     database: Database = field(compare=False)
     path: str = _MEMORY
     key_path: str | None = None
@@ -193,12 +196,14 @@ def _state(
 ) -> State:
     from sdrag.state.bindings import Bindings  # noqa: PLC0415 -- as above
     from sdrag.state.findings import Findings  # noqa: PLC0415
+    from sdrag.state.ledger import Ledger  # noqa: PLC0415
 
     keys = Keys(secret)
     return State(
         keys=keys,
         bindings=Bindings(database, keys),
         findings=Findings(database, keys),
+        ledger=Ledger(database),
         database=database,
         path=path,
         key_path=key_path,

@@ -1,0 +1,315 @@
+"""
+What a session could put together, and what it is shown (CLAM, section 4.2.3).
+
+At ingest `LinkageMasker` looks at a corpus. Here the documents are those that a session
+was shown something of, and their entities are the facts that were left to read: names,
+dates, places, descriptions that single somebody out. Two documents that show one fact
+are linked. A passage is released as it is as long as the chains through its document
+stay below `session.max_risk`. Else its facts go, or all of it, so no session ever
+reaches that risk unless the policy says `answer`.
+
+A question does not see the corpus. So a fact counts as if no other document had it,
+`u(e) = 1`, which is the most that it can tell. In turn, what contributes less than
+`_LEAST` links nothing: a title, a trade or a number, which many have. One document by
+itself is no chain: how much it may show is decided at ingest, by
+`linkage.max_document_risk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sdrag.detectors import Detector
+from sdrag.effects.steps import Steps, replied
+from sdrag.errors import SdragError
+from sdrag.linkage.graph import Floats, Incidence, find_chains, find_edges
+from sdrag.linkage.mentions import find_descriptions, longest
+from sdrag.linkage.schema import Schema
+from sdrag.linkage.values import canonical
+from sdrag.policy import LinkageSection, Policy
+from sdrag.policy.sections import SessionSection, mark_pattern
+from sdrag.state import State
+from sdrag.state.ledger import MOST_FACTS, Shown
+from sdrag.text.spans import merge, splice
+from sdrag.vocabulary import (
+    Action,
+    Confidential,
+    Decision,
+    Mention,
+    Passage,
+    Redaction,
+    Span,
+)
+
+_LEAST = 0.3
+_ACTIONS: Mapping[str, Action] = {
+    "answer": "flagged",
+    "coarsen": "redacted",
+    "decline": "withheld",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Fact(Confidential):
+    """
+    What can link a text to another.
+
+    Args:
+        span: Where it is.
+        type: As the detector calls it.
+        value: What all ways to write it have in common.
+        contribution: To the risk, from 0 to 1.
+    """
+
+    span: Span
+    type: str
+    value: str
+    contribution: float
+
+
+Found = Mapping[str, Sequence[Fact]]
+"""The facts of a passage by metadata key; those of its text by the empty one."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Session(Confidential):
+    """
+    A session, at one question.
+
+    Args:
+        key: Of the session.
+        now: In seconds since 1970.
+        policy: In force.
+        limit: Its section `session`.
+        state: Remembers what was shown.
+        detector: Finds the facts.
+        mark: Returns what stands in place of a mention of a type.
+    """
+
+    key: bytes
+    now: float
+    policy: Policy
+    limit: SessionSection
+    state: State
+    detector: Detector
+    mark: Callable[[str], str]
+
+    def show(
+        self, redactions: Sequence[Redaction], documents: Sequence[bytes]
+    ) -> Steps[tuple[list[Redaction], list[Decision]]]:
+        """
+        Return what the session is shown, and what was decided on each passage.
+
+        Nothing is raised for what cannot be decided: it is withheld.
+
+        Args:
+            redactions: Of the passages, those that are to be shown first first.
+            documents: The key of the document of each.
+        """
+        shown = list(redactions)
+        places = [n for n, each in enumerate(shown) if each.passage is not None]
+        passages = [each.passage for each in shown if each.passage is not None]
+        try:
+            found = yield from self._find(passages)
+            rows = [
+                self._row(passage, documents[n], facts)
+                for n, passage, facts in zip(places, passages, found, strict=True)
+            ]
+            risky = self._remember(rows)
+        except SdragError as error:
+            code = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
+            for n in places:
+                shown[n] = replace(shown[n], passage=None, reason=code)
+            return shown, [_decide(shown[n], "withheld", code) for n in places]
+        decisions = []
+        for n, passage, facts, is_risky in zip(
+            places, passages, found, risky, strict=True
+        ):
+            if is_risky:
+                shown[n] = self._limited(shown[n], passage, facts)
+                action = _ACTIONS[self.limit.action]
+                decisions.append(_decide(shown[n], action, "session-risk"))
+        return shown, decisions
+
+    def _find(self, passages: Sequence[Passage]) -> Steps[list[Found]]:
+        """Find the facts of passages, those in metadata that constraints read too."""
+        keys = self.policy.metadata.allow
+        texts = [
+            (number, key, str(text))
+            for number, passage in enumerate(passages)
+            for key, text in {"": passage.text, **passage.metadata}.items()
+            if not key or key in keys
+        ]
+        outcomes = yield from self.detector.detect([text for *_, text in texts])
+        schema, marks = Schema(self.policy.linkage), self.policy.disclosure.marks
+        found: list[dict[str, Sequence[Fact]]] = [{} for _ in passages]
+        for (number, key, text), outcome in zip(texts, outcomes, strict=True):
+            detected = replied(outcome)
+            mentions = (*longest(detected), *find_descriptions(text))
+            standing = [Span(*m.span()) for m in mark_pattern(marks).finditer(text)]
+            found[number][key] = [
+                fact
+                for fact in _facts(text, mentions, schema)
+                if not any(map(fact.span.overlaps, standing))
+            ]
+        return [*found]
+
+    def _row(self, passage: Passage, document: bytes, found: Found) -> Shown:
+        """Return a passage as it is remembered."""
+        keys, session = self.state.keys, self.key.hex()
+        facts: dict[str, float] = {}
+        for fact in (fact for each in found.values() for fact in each):
+            key = keys.of("fact", session, fact.value, size=8).hex()
+            facts[key] = max(facts.get(key, 0.0), round(fact.contribution, 4))
+        metadata = repr(sorted((k, str(passage.metadata[k])) for k in found if k))
+        return Shown(
+            keys.of("shown", session, passage.text, metadata),
+            keys.of("shown of", session, document.hex(), size=8),
+            facts,
+        )
+
+    def _remember(self, rows: Sequence[Shown]) -> list[bool]:
+        """Say of each passage whether it is risky, and remember what is shown."""
+        risky: list[bool] = []
+
+        def choose(known: Sequence[Shown]) -> Iterator[Shown]:
+            history = History(known, self.policy.linkage)
+            for row in rows:
+                fits = history.fits(row)
+                is_risky = not fits or history.risk_with(row) >= self.limit.max_risk
+                risky.append(is_risky)
+                if fits and (not is_risky or self.limit.action == "answer"):
+                    history.add(row)
+                    yield row
+
+        until = self.now + self.limit.window_seconds
+        self.state.ledger.update(self.key, choose, self.now, until)
+        return risky
+
+    def _limited(
+        self, redaction: Redaction, passage: Passage, found: Found
+    ) -> Redaction:
+        """Return what is left of a passage by the policy's action."""
+        if self.limit.action == "answer":
+            return redaction
+        if self.limit.action == "decline":
+            return replace(redaction, passage=None, reason="session-risk")
+        regions = merge(fact.span for fact in found[""])
+        text = splice(passage.text, regions, lambda span: self._mark(span, found[""]))
+        telling = {key for key, facts in found.items() if key and facts}
+        metadata = {k: v for k, v in passage.metadata.items() if k not in telling}
+        coarse = replace(passage, text=text, metadata=metadata)
+        spans = redaction.spans + len(regions) + len(telling)
+        return replace(redaction, passage=coarse, spans=spans)
+
+    def _mark(self, region: Span, facts: Sequence[Fact]) -> str:
+        types = {fact.type for fact in facts if region.contains(fact.span)}
+        return self.mark(types.pop() if len(types) == 1 else "")
+
+
+def _facts(text: str, mentions: Sequence[Mention], schema: Schema) -> Iterator[Fact]:
+    """Yield the mentions that tell enough."""
+    for mention in mentions:
+        type_ = schema.canonical(mention.type)
+        value = canonical(mention.span.of(text), schema.role(type_))
+        contribution = mention.confidence * schema.weight(type_)
+        least = schema.settings.min_confidence
+        if value and contribution >= _LEAST and mention.confidence >= least:
+            value = f"{schema.pool(type_)} {value}"
+            yield Fact(mention.span, mention.type, value, contribution)
+
+
+def _decide(redaction: Redaction, action: Action, reason: str) -> Decision:
+    name, spans = redaction.passage_id, redaction.spans
+    return Decision(name, action, "session", reason, spans=spans)
+
+
+class History:
+    """
+    What a session was shown, by document.
+
+    Args:
+        shown: The passages.
+        settings: How long a chain is, and how strong a link.
+    """
+
+    def __init__(self, shown: Sequence[Shown], settings: LinkageSection) -> None:
+        self._settings = settings
+        self._texts: set[bytes] = set()
+        self.documents: dict[bytes, dict[str, float]] = {}
+        self._room = MOST_FACTS
+        for row in shown:
+            self.add(row)
+
+    def fits(self, row: Shown) -> bool:
+        """Say whether there is room for a passage."""
+        return row.text in self._texts or len(row.facts) <= self._room
+
+    def add(self, row: Shown) -> None:
+        """Count a passage as shown."""
+        if row.text not in self._texts:
+            self._texts.add(row.text)
+            self._room -= len(row.facts)
+            self.documents[row.document] = self._with(row)
+
+    def risk_with(self, row: Shown) -> float:
+        """Return the risk of the riskiest chain through the document of a passage."""
+        if row.text in self._texts or not row.facts:
+            return 0.0
+        return chain_risk(
+            row.document,
+            {**self.documents, row.document: self._with(row)},
+            self._settings,
+        )
+
+    def _with(self, row: Shown) -> dict[str, float]:
+        facts = dict(self.documents.get(row.document, {}))
+        for key, contribution in row.facts.items():
+            facts[key] = max(facts.get(key, 0.0), contribution)
+        return facts
+
+
+class _Shown(Incidence):
+    """Facts of which nobody knows how many other documents have them."""
+
+    @cached_property
+    def contribution(self) -> Floats:
+        return self.relevance
+
+
+def chain_risk(
+    document: bytes,
+    shown: Mapping[bytes, Mapping[str, float]],
+    settings: LinkageSection,
+) -> float:
+    """
+    Return the risk of the riskiest chain through a document, from 0 to 1.
+
+    Args:
+        document: Its key.
+        shown: What each fact contributes, by the keys of document and fact.
+        settings: How long a chain is, and how strong a link.
+
+    Raises:
+        InputTooLargeError: There are more chains than `linkage.max_chains`.
+    """
+    near = {document}
+    for _ in range(settings.chain_length - 1):
+        facts = {fact for name in near for fact in shown[name]}
+        near |= {name for name in shown if not facts.isdisjoint(shown[name])}
+    if len(near) == 1:
+        return 0.0
+    names = sorted(near)
+    rows = [
+        (number, fact, contribution)
+        for number, name in enumerate(names)
+        for fact, contribution in shown[name].items()
+    ]
+    weights = {fact: 1.0 for _, fact, _ in rows}
+    corpus = _Shown.of([name.hex() for name in names], rows, weights)
+    edges = find_edges(corpus, settings.edge_threshold)
+    chains = find_chains(edges, corpus.document_risk(), settings)
+    through = (chains.documents == names.index(document)).any(axis=1)
+    return float(chains.risk_before[through].max(initial=0.0))

@@ -1,0 +1,83 @@
+"""
+What sessions were shown: the passages that were released, and the facts they show.
+
+A row is a passage that was released in a session. Session, document, text and facts are
+keyed hashes; a fact has the session in its hash, so no two sessions can be compared.
+What is decided on a question is read and written in one transaction, so two processes
+lose nothing. A row ends with its window. A session has room for `MOST_FACTS` facts; of
+all rows the first to end make room.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from sdrag.state.database import Database, evict, shown, upsert
+
+MOST_FACTS = 10_000
+"""Of one session. Where it has no room, nothing more is shown that tells a fact."""
+_MOST_ROWS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """
+    A passage that a session is shown.
+
+    Args:
+        text: The key of its text.
+        document: The key of its document.
+        facts: What each fact contributes to the risk, from 0 to 1, by its key.
+    """
+
+    text: bytes
+    document: bytes
+    facts: Mapping[str, float]
+
+
+Choose = Callable[[Sequence[Shown]], Iterable[Shown]]
+"""Is given what a session was shown, and returns what it is shown now."""
+
+
+class Ledger:
+    """What sessions were shown, in the database of a state."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def update(self, session: bytes, choose: Choose, now: float, until: float) -> None:
+        """
+        Show a session more; nobody else decides on it meanwhile.
+
+        Args:
+            session: Its key.
+            choose: Decides; what it raises undoes everything.
+            now: In seconds since 1970. What has ended by then is forgotten.
+            until: When what is shown now ends.
+
+        Raises:
+            HostError: The database failed; nothing is remembered.
+        """
+        with self._database.writing() as connection:
+            connection.execute(shown.delete().where(shown.c.until <= now))
+            known = sa.select(shown).where(shown.c.session == session)
+            rows = [
+                Shown(row.text, row.document, json.loads(row.facts))
+                for row in connection.execute(known.order_by(shown.c.text))
+            ]
+            more = [
+                {
+                    "session": session,
+                    "text": each.text,
+                    "document": each.document,
+                    "facts": json.dumps(dict(each.facts), separators=(",", ":")),
+                    "until": until,
+                }
+                for each in choose(rows)
+            ]
+            upsert(connection, shown, more)
+            evict(connection, shown.c.until, _MOST_ROWS)

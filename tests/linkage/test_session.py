@@ -1,0 +1,172 @@
+"""What a session could put together: the thesis's chains, and no more than allowed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.linkage.session import History, chain_risk
+from sdrag.linkage.values import canonical
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.policy import LinkageSection
+from sdrag.state import open_state
+from sdrag.state.ledger import MOST_FACTS, Shown
+from sdrag.vocabulary import Passage, Principal
+
+from ..support.tables import each_row
+from .literal import Literal
+
+CLINIC = Passage(
+    "a", "A man of 43 was at Riverside Clinic on 4 May 2021.", document_id="A"
+)
+BOAT = Passage(
+    "b",
+    "The owner of the boat was at Riverside Clinic on 4 May 2021, and sang.",
+    {"title": "Riverside Clinic", "shelf": "7"},
+    document_id="B",
+)
+TIDE = Passage("c", "The tide was low on 7 June 2020.", document_id="C")
+FACTS = st.dictionaries(
+    st.sampled_from("abcdef"), st.floats(0.3, 0.95).map(lambda c: round(c, 2))
+)
+DOCUMENTS = st.sampled_from([b"A", b"B", b"C", b"D"])
+PASSAGES = st.builds(Shown, st.binary(min_size=2, max_size=2), DOCUMENTS, FACTS)
+LISTS = st.lists(PASSAGES, max_size=8, unique_by=lambda row: row.text)
+
+
+def shows(policy=None, state=None, **session):
+    """Return a way to ask for passages, which returns texts and decisions."""
+    given = {"session": session, "metadata": {"allow": ["title", "shelf"]}}
+    engine = Engine({**given, **(policy or {})}, state=state or open_state())
+
+    def ask(*passages, **request):
+        released, _ = engine.run(disclose(passages, Request("?", **request), engine))
+        limits = [each for each in released.decisions if each.rule == "session"]
+        return released.passages, limits
+
+    return ask
+
+
+@given(LISTS)
+@settings(deadline=None)
+def test_the_risk_is_that_of_the_thesis(rows):
+    """Of the riskiest chain through a document, as a literal reading has it."""
+    section = LinkageSection(chain_length=3)
+    corpus: dict[str, dict[str, float]] = {}
+    for row in rows:
+        held = corpus.setdefault(row.document.decode(), {})
+        held.update({k: max(c, held.get(k, 0.0)) for k, c in row.facts.items()})
+    literal = Literal(corpus, {}, section)
+    literal.scale = lambda entity: 1.0  # how many documents have it is not known
+    shown = {name.encode(): facts for name, facts in corpus.items()}
+
+    for name in corpus:
+        risks = [
+            literal.chain_risk(c, set()) for c in literal.chains(set()) if name in c
+        ]
+        expected = pytest.approx(max(risks, default=0.0))
+        assert chain_risk(name.encode(), shown, section) == expected
+
+
+@given(
+    st.lists(PASSAGES, max_size=9, unique_by=lambda row: row.text), st.floats(0.05, 1.0)
+)
+@settings(deadline=None)
+def test_no_session_reaches_the_risk(rows, most):
+    """Whatever it asks for, in whatever order, and however often."""
+    section = LinkageSection()
+    history, shown = History([], section), {}
+    for row in (*rows, *rows):
+        if history.risk_with(row) < most:
+            history.add(row)
+            held = shown.setdefault(row.document, {})
+            held.update({k: max(c, held.get(k, 0.0)) for k, c in row.facts.items()})
+
+    assert all(chain_risk(name, shown, section) < most for name in shown)
+
+
+def test_what_completes_a_chain_is_limited_by_the_policy():
+    """Coarse without its facts, withheld, or flagged; what links nothing is whole."""
+    for action, did, texts in (
+        ("decline", "withheld", []),
+        ("answer", "flagged", [BOAT.text]),
+        (
+            "coarsen",
+            "redacted",
+            ["The owner of the boat was at [organisation] on [date], and sang."],
+        ),
+    ):
+        ask = shows(action=action)
+        assert ask(CLINIC)[0][0].text == CLINIC.text
+
+        released, (decision,) = ask(BOAT)
+
+        assert [passage.text for passage in released] == texts
+        assert (decision.action, decision.reason) == (did, "session-risk")
+        assert [p.text for p in ask(TIDE, CLINIC)[0]] == [TIDE.text, CLINIC.text]
+    assert released[0].metadata["shelf"] == "7"
+    assert "title" not in released[0].metadata
+
+
+def test_who_is_one_session():
+    """A session is its principal's; without an id all of a principal is one."""
+    ada, bob = Principal("ada"), Principal("bob")
+    ask = shows()
+    ask(CLINIC, principal=ada, session_id="s")
+    ask(CLINIC, principal=bob)
+
+    assert [
+        bool(ask(BOAT, principal=who, session_id=name)[1])
+        for who, name in ((ada, "s"), (ada, "t"), (ada, None), (bob, "s"), (bob, None))
+    ] == [True, False, False, False, True]
+
+
+def test_what_was_shown_counts_within_the_window():
+    """Once it is over, all of it is forgotten; each showing begins a new one."""
+    ask = shows(window_seconds=60)
+    start = Request("?").now
+    asked = (
+        (0, CLINIC, 0),
+        (59, BOAT, 1),
+        (59, CLINIC, 0),
+        (118, BOAT, 1),
+        (119, BOAT, 0),
+    )
+    for seconds, passage, limited in asked:
+        now = start.fromtimestamp(start.timestamp() + seconds, start.tzinfo)
+        assert len(ask(passage, now=now)[1]) == limited
+
+
+def test_a_session_that_never_ends_stays_bounded():
+    """Where there is no room, nothing more is shown that tells a fact."""
+    history = History([], LinkageSection())
+    for number in range(3 * MOST_FACTS // 100):
+        row = Shown(
+            b"%d" % number, b"%d" % number, dict.fromkeys(map(str, range(100)), 0)
+        )
+        if history.fits(row):
+            history.add(row)
+
+    assert sum(map(len, history.documents.values())) == MOST_FACTS
+    assert history.fits(Shown(b"0", b"0", {"a": 0.5}))
+    assert not history.fits(Shown(b"new", b"new", {"a": 0.5}))
+
+
+@each_row(
+    "role, forms",
+    [
+        ("date", ["4 May 2021", "04/05/2021", "May 4th"]),
+        ("name", ["Anna Karlsson", "Dr Karlsson"]),
+        ("number", ["MRN 44-718-02", "4471802"]),
+        ("phone", ["+1 (415) 555-0134", "415.555.0134"]),
+        ("age", ["aged 56", "56-year-old"]),
+        ("place", ["Port Lubin", "PORT  LUBIN"]),
+    ],
+)
+def test_ways_to_write_a_value_are_one(role, forms):
+    assert len({canonical(form, role) for form in forms}) == 1
+
+
+def test_a_weekday_or_a_month_tells_no_date():
+    assert {canonical(form, "date") for form in ("Sunday", "November")} == {""}
