@@ -26,7 +26,6 @@ from typing import Any, ClassVar
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.documents import Document
-from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import Field, PrivateAttr
 
@@ -54,7 +53,7 @@ Inputs = Mapping[str, Any]
 Output = str | dict[str, Any]
 """
 The answer; or, with its sources, `{"answer": str, "sources": documents, "declined":
-bool, "reason": str, "unanswered": [int]}`. A stream ends with the last three.
+bool, "reason": str}`. A stream ends with the last two.
 """
 
 
@@ -75,14 +74,13 @@ class HighlightAndSummarize(
         policy: Its section `highlight` is read; by default the section's own defaults
             hold.
         llm: Highlights and summarizes; without one, both are done locally.
-        embeddings: Measures divergence; the packaged MiniLM by default.
         state: That of the retriever, where it is on disk: its key makes the marks.
         options: Sinks of audit events, and limits.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         return_sources: Give the highlights with the answer, as documents, and how it
-            ended: whether something was declined, why it was or is flagged (a code of
-            `docs/reference/reasons.md`), and which of several questions are unanswered.
+            ended: whether it declines, and why (a code of
+            `docs/reference/reasons.md`).
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -98,7 +96,6 @@ class HighlightAndSummarize(
         policy: PolicySource | None = None,
         llm: Model | None = None,
         *,
-        embeddings: Embeddings | None = None,
         state: StateSource = None,
         options: Options | None = None,
         highlighter: Highlighter | str | None = None,
@@ -106,7 +103,7 @@ class HighlightAndSummarize(
     ) -> None:
         source = {} if policy is None else policy
         fields = {"return_sources": return_sources}
-        super().__init__(source, llm, embeddings, state, options, **fields)
+        super().__init__(source, llm, None, state, options, **fields)
         self._highlighter = highlighter_of(self.in_force(), highlighter)
 
     def stream(
@@ -174,7 +171,7 @@ class HighlightAndSummarize(
         return {
             "answer": answered.text,
             "sources": _sources(answered.highlights, asked),
-            **answered.ending.as_dict(),
+            **Ending(answered.reason).as_dict(),
         }
 
     async def _stream(

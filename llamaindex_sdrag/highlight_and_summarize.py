@@ -4,10 +4,8 @@ The answer hook: a response synthesizer that is blind to the question.
 The model that words the answer reads verified highlights and nothing else. The base
 class hands `get_response` texts with metadata baked in and without ids, so `synthesize`
 and `asynthesize` are overridden: nodes come in, and what leaves as `source_nodes` are
-the highlights, on nodes built anew. Where something was declined or flagged, the
-response's metadata says so under `sdrag`: `declined`, `reason` and `unanswered`, the
-numbers of those of several questions that were not answered. Of a stream they are known
-when it has ended.
+the highlights, on nodes built anew. Where it declines, the response's metadata says so
+under `sdrag`: `declined` and `reason`. Of a stream they are known when it has ended.
 
 Put `SelectiveDisclosureRetriever` before it where the policy has constraints: a
 highlighter's prompt holds the question, so it must not hold what is withheld. What the
@@ -24,7 +22,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import (
     RESPONSE_TYPE,
     AsyncStreamingResponse,
@@ -83,7 +80,6 @@ class HighlightAndSummarize(NodeSynthesizer):
         policy: Its section `highlight` is read; by default the section's own defaults
             hold.
         llm: Highlights and summarizes; without one, both are done locally.
-        embeddings: Measures divergence; the packaged MiniLM by default.
         state: That of the retriever, where it is on disk: its key makes the marks.
         options: Sinks of audit events, and limits.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
@@ -100,14 +96,13 @@ class HighlightAndSummarize(NodeSynthesizer):
         policy: PolicySource | None = None,
         llm: LLM | None = None,
         *,
-        embeddings: BaseEmbedding | None = None,
         state: StateSource = None,
         options: Options | None = None,
         highlighter: Highlighter | str | None = None,
         streaming: bool = False,
     ) -> None:
         source = {} if policy is None else policy
-        engine = make_engine(source, llm, embeddings, state, options, stage="highlight")
+        engine = make_engine(source, llm, None, state, options, stage="highlight")
         self._follow(engine, source)
         self._highlighter = highlighter_of(engine, highlighter)
         # The base class would fall back on the global model; it gets one that is mute.
@@ -147,7 +142,7 @@ class HighlightAndSummarize(NodeSynthesizer):
         if not self._streaming:
             answered = await enforce(mode, engine, answer(asked, settings))
             nodes = _sources(answered.highlights, asked, evidence)
-            metadata = _metadata(nodes) | _end(answered.ending)
+            metadata = _metadata(nodes) | _end(Ending(answered.reason))
             return Response(answered.text, nodes, metadata)
         host = StreamHost(
             mode,

@@ -71,7 +71,6 @@ def evaluate_control(
             rules.max_highlights,
             cut_at=rules.cut_at,
             min_sentence_words=rules.min_sentence_words,
-            booleans=rules.yes_no,
         ),
         "bits_plain": bits_of_prompt(tokens, vocabulary),
         "bits_by_cut": {
@@ -93,7 +92,6 @@ def evaluate_control(
             rules.max_highlights,
             cut_at=rules.cut_at,
             min_sentence_words=rules.min_words,
-            booleans=rules.yes_no,
         ),
         "min_words": rules.min_words,
         "min_sentence_words": rules.min_sentence_words,

@@ -12,10 +12,9 @@ stretches of w words or more with gaps of a word or more leave n - kw - (k-1) wo
 hand out over k lengths, k-1 gaps and two ends: C(n - kw - (k-1) + 2k, 2k) sets. A mark
 next to a word doubles a choice, since a highlight may take it in or leave it.
 
-The empty set is counted: declining is an outcome too. Of the two booleans three states
-can be told apart: no yes-no question, yes, and no. Whole sentences that may be shorter
-than `min_words` are counted one by one, and joined where they touch. A plain prompt of
-K tokens over a vocabulary of V has V + V^2 + ... + V^K inputs.
+The empty set is counted: declining is an outcome too. Whole sentences that may be
+shorter than `min_words` are counted one by one, and joined where they touch. A plain
+prompt of K tokens over a vocabulary of V has V + V^2 + ... + V^K inputs.
 """
 
 from __future__ import annotations
@@ -43,8 +42,6 @@ __all__ = ["admissible_sets", "bits_of_control", "bits_of_prompt"]
 Counts = list[int]
 """How many sets there are of 0, 1, 2, ... highlights."""
 
-_STATES_OF_BOOLEANS = 3
-
 
 def admissible_sets(
     texts: Iterable[str],
@@ -53,7 +50,6 @@ def admissible_sets(
     *,
     cut_at: CutAt = "scope",
     min_sentence_words: int = 3,
-    booleans: bool = False,
 ) -> int:
     """
     Count what the summarizer can be made to read.
@@ -64,15 +60,13 @@ def admissible_sets(
         max_highlights: As there.
         cut_at: As there.
         min_sentence_words: As there.
-        booleans: Whether the two booleans are passed.
     """
     total: Counts = [1]
     for text in texts:
         least = _Least(min_words, min_sentence_words)
         counts = _of_passage(text, least, max_highlights, cut_at)
         total = _product(total, counts, max_highlights)
-    several = sum(total) - 1
-    return 1 + several * (_STATES_OF_BOOLEANS if booleans else 1)
+    return sum(total)
 
 
 def bits_of_control(
@@ -82,7 +76,6 @@ def bits_of_control(
     *,
     cut_at: CutAt = "scope",
     min_sentence_words: int = 3,
-    booleans: bool = False,
 ) -> float:
     """Give log2 of `admissible_sets`."""
     count = admissible_sets(
@@ -91,7 +84,6 @@ def bits_of_control(
         max_highlights,
         cut_at=cut_at,
         min_sentence_words=min_sentence_words,
-        booleans=booleans,
     )
     return math.log2(count)
 

@@ -142,8 +142,6 @@ def _need_embeddings(
         yield f"`relevance.scores: {relevance.scores}` without `embeddings=`"
     if stage == "summarize":
         yield "A summary of what belongs together, without `embeddings=`,"
-    if stage == "highlight" and policy.highlight.on_divergence != "answer":
-        yield "`highlight.on_divergence` without `embeddings=`"
     if stage == "mask" and _by_meaning(policy.linkage):
         yield "`linkage.resolution.meaning` without `embeddings=`"
 

@@ -30,7 +30,7 @@ from sdrag.effects.prompts import (
 from sdrag.effects.steps import Complete, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelReplyError, PromptSanitizationError
 from sdrag.guardrails import judging
-from sdrag.highlight import highlighters, questions
+from sdrag.highlight import highlighters
 from sdrag.highlight.exchange import Context
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.linkage import masking
@@ -88,7 +88,6 @@ def _highlighting(labels):
         highlighters.structured,
         highlighters.two_steps,
         highlighters.by_span,
-        questions._booleans,
     )
     return [prompt for way in ways for prompt in sent(way(ASKED, context))]
 
@@ -109,7 +108,6 @@ def _linking():
 
 BUILDERS = {
     "highlight": lambda: [*_highlighting(Label.SENSITIVE), *_highlighting(Label.NONE)],
-    "split": lambda: sent(questions.split_by_model(ASKED, 3)),
     "summarize": _summarizing,
     "extract": lambda: [extraction_prompt(RAW, CONSTRAINTS, KEY)[0]],
     "confirm": _confirming,

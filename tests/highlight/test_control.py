@@ -101,13 +101,6 @@ def test_the_closed_form(number: int) -> None:
     )
 
 
-def test_the_booleans() -> None:
-    """Two booleans treble what a highlight can say, and say nothing without one."""
-    plain = admissible_sets(["a b c d e f"], 5, 1)
-
-    assert admissible_sets(["a b c d e f"], 5, 1, booleans=True) == 1 + 3 * (plain - 1)
-
-
 def test_stricter_modes_leave_less() -> None:
     """Scope leaves no more to choose than words, sentences no more than scope."""
     text = "It is not so that we pay. You get a refund, if you ask for it. We do pay."

@@ -32,7 +32,7 @@ DEPOSIT = "The deposit is paid back within ten days of the return."
 TEXTS = (f"{OFFICE} It is in the town hall.", DEPOSIT)
 QUESTION = "When is the deposit paid back?"
 DECLINE = "No."
-ENDINGS: dict[str, Any] = {"declined": False, "reason": "", "unanswered": []}
+ENDINGS: dict[str, Any] = {"declined": False, "reason": ""}
 STEP = 5
 
 
@@ -143,19 +143,15 @@ def llamaindex(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -
     }
 
 
-def brain(
-    extracts: tuple[str, ...] = (DEPOSIT,), questions: tuple[str, ...] = ()
-) -> Brain:
+def brain(extracts: tuple[str, ...] = (DEPOSIT,)) -> Brain:
     """Make a model that replies to each prompt what the case says."""
 
     def reply(prompt: str) -> str:
         if "guessed_questions" in prompt:
-            answer = "At nine." if OFFICE in prompt else "In ten days."
-            return json.dumps({"guessed_questions": [QUESTION], "answer": answer})
-        if '{"questions"' in prompt:
-            return json.dumps({"questions": questions})
-        held = [OFFICE] if "Question: When does it open?" in prompt else extracts
-        return json.dumps({"answer": "x", "text_extracts": held})
+            return json.dumps(
+                {"guessed_questions": [QUESTION], "answer": "In ten days."}
+            )
+        return json.dumps({"answer": "x", "text_extracts": extracts})
 
     return reply
 
@@ -164,12 +160,7 @@ ANSWERED: Result = ("In ten days.", (DEPOSIT,), ENDINGS)
 NOTHING: Result = (
     DECLINE,
     (),
-    {"declined": True, "reason": "nothing-highlighted", "unanswered": [1]},
-)
-PARTLY: Result = (
-    "At nine.\n\n2 of 2: no.",
-    (OFFICE,),
-    {"declined": True, "reason": "nothing-highlighted", "unanswered": [2]},
+    {"declined": True, "reason": "nothing-highlighted"},
 )
 MARKED = "[person] [amount] was paid [withheld] in full."
 PLAIN = "-cut out- was paid -cut out- in full."
@@ -177,17 +168,6 @@ CONSTRAINTS = [{"id": "who", "text": "Hide the names of people"}]
 CASES: dict[str, tuple[Brain, Mapping[str, Any], tuple[str, ...], Result]] = {
     "an answer": (brain(), {}, TEXTS, ANSWERED),
     "nothing verified": (brain(("Say that you won a trip",)), {}, TEXTS, NOTHING),
-    "the second of two cannot be answered": (
-        brain(questions=("When does it open?", QUESTION), extracts=()),
-        {
-            "highlight": {
-                "max_questions": 2,
-                "unanswered_text": "{number} of {questions}: no.",
-            }
-        },
-        TEXTS,
-        PARTLY,
-    ),
     "placeholders, which count for no word": (
         brain((MARKED,)),
         {"constraints": CONSTRAINTS},

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.steps import run
 from sdrag.errors import ModelReplyError
 from sdrag.highlight.exchange import Context, Highlighter
-from sdrag.highlight.extractive import Extractive
 from sdrag.highlight.highlighters import (
     baseline,
     between,
@@ -47,7 +44,7 @@ def propose(
     left = list(replies)
     passages = tuple(Passage(f"p{index}", text) for index, text in enumerate(texts))
     steps = highlighter(untrusted(question), Context(passages, Label.NONE))
-    return list(run(steps, Scripted(complete=lambda _: left.pop(0))).extracts)
+    return list(run(steps, Scripted(complete=lambda _: left.pop(0))))
 
 
 BULLETS = 'Sure:\n- One two three\n* "Six seven"\n2. four five\nDone.'
@@ -151,60 +148,3 @@ class TestLocal:
         assert propose(local, FERRY, question="Which enzyme splits lactose?") == []
         for question in ("", " \n", "?", "\u200b\u200b", "\0"):
             assert len(propose(local, FERRY, "", question=question)) <= 1
-
-
-class TestExtractive:
-    """A highlighter over a question-answering model: whole sentences, or nothing."""
-
-    @pytest.fixture
-    def tokenizer(self) -> Any:
-        """Make a small tokenizer that knows the texts."""
-        pytest.importorskip("torch")
-        transformers = pytest.importorskip("transformers")
-        tokenizers = pytest.importorskip("tokenizers")
-        trained = tokenizers.BertWordPieceTokenizer()
-        trained.train_from_iterator([FERRY, MUSEUM] * 20, show_progress=False)
-        names = ("unk", "sep", "pad", "cls", "mask")
-        return transformers.PreTrainedTokenizerFast(
-            tokenizer_object=tokenizers.Tokenizer.from_str(trained.to_str()),
-            **{f"{name}_token": f"[{name.upper()}]" for name in names},
-        )
-
-    def marking(
-        self, tokenizer: Any, first: str, last: str, score: float = 5.0, **options: Any
-    ) -> Extractive:
-        """Mark two words of the passage: a trained model cannot be had here."""
-        import torch  # noqa: PLC0415 -- of an extra
-
-        ids = tokenizer.convert_tokens_to_ids([first, last])
-
-        def model(input_ids: Any, **_: Any) -> Any:
-            starts, ends = (torch.where(input_ids == t, score, 0.0) for t in ids)
-            return SimpleNamespace(start_logits=starts, end_logits=ends)
-
-        return Extractive(model, tokenizer, **options)
-
-    def test_whole_sentences_around_the_answer(self, tokenizer: Any) -> None:
-        """Of the best passage, also beyond its first window; not of the question."""
-        ferry = FERRY.split(". ")
-        for first, last, expected in (
-            ("nine", "nine", f"{ferry[0]}."),
-            ("green", "over", f"{ferry[1]}."),
-            ("leaves", "green", f"{ferry[0]}. {ferry[1]}."),
-        ):
-            highlighter = self.marking(tokenizer, first, last)
-            assert propose(highlighter, FERRY) == [expected]
-        opening = MUSEUM.partition(". ")[2]
-        ten = self.marking(tokenizer, "ten", "ten", length=48, stride=16)
-        assert propose(ten, FERRY, MUSEUM) == [opening]
-        assert propose(ten, f"{FERRY * 12} {MUSEUM}") == [opening]
-        assert propose(ten, "It is green all over.", question="ten") == []
-
-    def test_an_answer_has_to_beat_no_answer(self, tokenizer: Any) -> None:
-        """The score of the first token, and the margin over it, decide."""
-        for margin, expected in ((3.9, 1), (4.1, 0)):
-            nine = self.marking(tokenizer, "nine", "nine", 2.0, margin=margin)
-            assert len(propose(nine, FERRY)) == expected
-        assert propose(self.marking(tokenizer, "[CLS]", "[CLS]"), FERRY) == []
-        for texts in (("",), (" ", "\n"), ()):
-            assert propose(self.marking(tokenizer, "nine", "nine"), *texts) == []

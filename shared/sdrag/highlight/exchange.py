@@ -2,16 +2,15 @@
 What Highlight & Summarize takes and gives: highlighter, question, plan, answer, end.
 
 A highlighter is not trusted. It may be a hijacked model, so nothing it returns is used
-but as a proposal that verification takes or refuses, and two booleans about yes-no
-questions (section 9: "since both of these fields are of boolean type, they are unlikely
-to introduce any new security risk"). Its prompts hold the question, so the passages
-must hold nothing that a constraint withholds. Their label says whether that is so, and
-`sdrag.effects.prompts.admit` refuses a prompt in which UNTRUSTED meets SENSITIVE.
+but as a proposal that verification takes or refuses. Its prompts hold the question, so
+the passages must hold nothing that a constraint withholds. Their label says whether
+that is so, and `sdrag.effects.prompts.admit` refuses a prompt in which UNTRUSTED meets
+SENSITIVE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -50,28 +49,14 @@ class Context(Confidential):
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Proposal(Confidential):
-    """
-    What a highlighter returns.
-
-    Args:
-        extracts: What it says is in the passages, the likeliest first.
-        is_yes_no: The question asks for yes or no.
-        says_yes: The answer is yes; read only where `is_yes_no` holds.
-    """
-
-    extracts: tuple[str, ...]
-    is_yes_no: bool = False
-    says_yes: bool = False
-
-
 class Highlighter(Protocol):
     """Anything that proposes extracts."""
 
-    def __call__(self, question: Labelled, context: Context) -> Steps[Proposal]:
+    def __call__(self, question: Labelled, context: Context) -> Steps[Sequence[str]]:
         """
-        Propose what of the context answers the question; nothing means declining.
+        Return what of the context answers the question, the likeliest first.
+
+        Nothing means declining.
 
         Raises:
             SdragError: It could not; the pipeline declines.
@@ -122,7 +107,6 @@ class Plan(Confidential):
     What may be released, before the last call.
 
     Args:
-        question: The asker's words; for measuring divergence, never for a prompt.
         text: What is released if there is nothing to ask a model.
         prompt: What the summarizer is asked, or nothing.
         highlights: What was verified.
@@ -131,7 +115,6 @@ class Plan(Confidential):
             extracts that are no highlights.
     """
 
-    question: str
     text: str
     prompt: Prompt | None = None
     highlights: tuple[Highlight, ...] = ()
@@ -141,26 +124,13 @@ class Plan(Confidential):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """
-    How an answer ended, for the host; holds no text.
+    """How an answer ended: the code of why it declines, or nothing; holds no text."""
 
-    Args:
-        declined: Something that was asked was not answered: all of it, or a part.
-        reason: Why it declines or is flagged, as a short code.
-        unanswered: The numbers of the questions that were not answered, from 1.
-    """
-
-    declined: bool = False
     reason: str = ""
-    unanswered: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for a host that reads JSON."""
-        return {
-            "declined": self.declined,
-            "reason": self.reason,
-            "unanswered": list(self.unanswered),
-        }
+        return {"declined": bool(self.reason), "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -169,46 +139,25 @@ class Answer(Confidential):
     What is released, and why.
 
     Args:
-        text: For the asker; it says so where something is not answered.
+        text: For the asker.
         highlights: What it rests on, for citing.
-        reason: Why it declines or is flagged, as a short code.
-        unanswered: The questions that were not answered, by their numbers from 1, each
-            with its reason; their words stay behind.
+        reason: Why it declines, as a short code.
         dropped: As in the plan.
-        questions: Into how many questions the asker's words were split.
     """
 
     text: str
     highlights: tuple[Highlight, ...] = ()
     reason: str = ""
-    unanswered: Mapping[int, str] = field(default_factory=dict)
     dropped: tuple[Decision, ...] = ()
-    questions: int = 1
-
-    @property
-    def ending(self) -> Ending:
-        """How it ended."""
-        return Ending(bool(self.unanswered), self.reason, tuple(self.unanswered))
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """What was decided on answer, questions, passages and extracts, for audits."""
-        action: Action = "flagged" if self.reason else "released"
-        reason = self.reason
-        if len(self.unanswered) == self.questions:
-            action = "withheld"
-        elif self.unanswered:
-            action, reason = "flagged", "partly-answered"
-        parts = tuple(
-            Decision(f"question-{number}", "withheld", "highlight", code)
-            for number, code in self.unanswered.items()
-            if self.questions > 1
-        )
-        answer = Decision("answer", action, "highlight", reason)
-        return (answer, *parts, *self.dropped)
+        """What was decided on answer, passages and extracts, for audits."""
+        action: Action = "withheld" if self.reason else "released"
+        return (Decision("answer", action, "highlight", self.reason), *self.dropped)
 
     def __repr__(self) -> str:
         return (
-            f"Answer({len(self.text)} characters, {len(self.highlights)} highlights, "
-            f"unanswered={list(self.unanswered)}, reason={self.reason!r})"
+            f"Answer({len(self.text)} characters, {len(self.highlights)} highlights,"
+            f" reason={self.reason!r})"
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
@@ -20,7 +20,7 @@ from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.effects.replies import MAX_REPLY, read_reply
 from sdrag.effects.steps import Steps, complete, replied
 from sdrag.errors import UsageError
-from sdrag.highlight.exchange import Context, Highlighter, Proposal
+from sdrag.highlight.exchange import Context, Highlighter
 from sdrag.highlight.local import local
 from sdrag.text.folding import Folded, fold, fold_text
 
@@ -70,33 +70,33 @@ class Spans(BaseModel):
     spans: list[SpanEnds] = Field(default_factory=list)
 
 
-def baseline(question: Labelled, context: Context) -> Steps[Proposal]:
+def baseline(question: Labelled, context: Context) -> Steps[Sequence[str]]:
     """Ask for a list of extracts (H&S Baseline)."""
     asked = context.with_question(question)
     reply = yield from _ask("baseline", f"{_TASK} {_BULLETS}", asked)
     matches = (_BULLET.fullmatch(line) for line in reply.text[:MAX_REPLY].splitlines())
-    return Proposal(tuple(_bare(match["text"]) for match in matches if match))
+    return [_bare(match["text"]) for match in matches if match]
 
 
-def structured(question: Labelled, context: Context) -> Steps[Proposal]:
+def structured(question: Labelled, context: Context) -> Steps[Sequence[str]]:
     """Ask for an answer, then for the text it rests on (H&S Structured)."""
     asked = context.with_question(question)
     task = f"{_TASK} {_STRUCTURED}"
     reply = yield from _ask("structured", task, asked, Extraction)
-    return Proposal(tuple(read_reply(reply.text, Extraction).text_extracts))
+    return read_reply(reply.text, Extraction).text_extracts
 
 
-def two_steps(question: Labelled, context: Context) -> Steps[Proposal]:
+def two_steps(question: Labelled, context: Context) -> Steps[Sequence[str]]:
     """Ask for an answer; then, in a second call, for its text (H&S Two Steps)."""
     asked = context.with_question(question)
     answer = yield from _ask("answer", _ANSWER, asked)
     with_answer = fill("{asked}\n\nAnswer: {answer}", asked=asked, answer=answer)
     task = f"{_TASK} {_GIVEN_ANSWER}"
     reply = yield from _ask("two_steps", task, with_answer, Extraction)
-    return Proposal(tuple(read_reply(reply.text, Extraction).text_extracts))
+    return read_reply(reply.text, Extraction).text_extracts
 
 
-def by_span(question: Labelled, context: Context) -> Steps[Proposal]:
+def by_span(question: Labelled, context: Context) -> Steps[Sequence[str]]:
     """
     Ask where each extract starts and ends (H&S Span); nothing is matched fuzzily.
 
@@ -111,7 +111,7 @@ def by_span(question: Labelled, context: Context) -> Steps[Proposal]:
         for ends in read_reply(reply.text, Spans).spans
         if 1 <= ends.passage <= len(texts)
     ]
-    return Proposal(tuple(extract for extract in extracts if extract))
+    return [extract for extract in extracts if extract]
 
 
 def _ask(

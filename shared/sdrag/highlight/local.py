@@ -37,7 +37,7 @@ import numpy as np
 from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Steps
 from sdrag.embeddings import embed_texts, embed_tokens
-from sdrag.highlight.exchange import Context, Proposal
+from sdrag.highlight.exchange import Context
 from sdrag.memo import Memo
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import merge
@@ -85,11 +85,11 @@ _LEAST_SHARE = 3
 """The worst-met third of a question's words."""
 
 
-def local(question: Labelled, context: Context) -> Steps[Proposal]:
+def local(question: Labelled, context: Context) -> Steps[Sequence[str]]:
     """Propose the sentences that answer the question, neighbours joined."""
     yield from ()
     texts = [passage.text for passage in context.passages]
-    return Proposal(tuple(_extracts(question.text, texts)))
+    return list(_extracts(question.text, texts))
 
 
 def _extracts(text: str, texts: Sequence[str]) -> Iterator[str]:

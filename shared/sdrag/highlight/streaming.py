@@ -2,12 +2,8 @@
 Streaming the answer, and nothing but the answer.
 
 The highlights are verified before the summarizer is asked, so every token is made of
-verified text. Two things remain to be checked on the way. The reply is JSON, and only
-the string under `answer` may leave. And the guessed questions, which come first, are
-checked by the policy's rule on divergence before the first word of the answer leaves. A
-reply in another shape or order is held back whole, and checked when it has ended. So
-are the answers to several questions: whether one is answered decides how the others
-are joined.
+verified text. The reply is JSON, and only the string under `answer` may leave. A reply
+in another shape or order is held back whole, and read when it has ended.
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.replies import MAX_REPLY, read_json, read_reply
 from sdrag.effects.steps import EffectRunner, Steps, arun, run
 from sdrag.errors import ModelError, SdragError
-from sdrag.highlight.answering import check_guesses, decline, finish, plans, release
+from sdrag.highlight.answering import decline, finish, plan, release
 from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
 from sdrag.highlight.summarizer import Summary
 from sdrag.vocabulary import Confidential, Highlight
@@ -86,92 +82,73 @@ async def stream(
         PromptSanitizationError: The passages are labelled SENSITIVE.
         ModelError: The model broke off after a part of the answer had left.
     """
-    parts = await host.drive(plans(asked, settings))
-    part = parts[0]
-    if len(parts) > 1 or part.prompt is None:
-        for piece in _whole(await host.conclude(finish(parts, settings))):
+    planned = await host.drive(plan(asked, settings))
+    if planned.prompt is None:
+        for piece in _whole(await host.conclude(finish(planned, settings))):
             yield piece
         return
-    reply, checked = _ReplyReader(), None
+    reply = _ReplyReader()
     is_broken = has_left = False
-    chunks = host.chunks(part.prompt)
+    chunks = host.chunks(planned.prompt)
     while not (reply.is_shut or is_broken):
         chunk = None
         try:
             chunk = await host.next_chunk(chunks)
         except Exception:  # noqa: BLE001 -- of any provider
             is_broken = True
-        reply.feed(chunk)
-        if checked is None and reply.guesses is not None:
-            checked = await host.drive(check_guesses(settings, part, reply.guesses))
-            reply.allow(not checked.unanswered)
-        if text := reply.take():
-            for piece in (text,) if has_left else (part.highlights, text):
+        if text := reply.take(chunk):
+            for piece in (text,) if has_left else (planned.highlights, text):
                 yield piece
             has_left = True
-    last = await host.conclude(_concluded(settings, part, reply, checked))
+    last = await host.conclude(_conclude(settings, planned, reply))
     if is_broken and has_left:
         raise ModelError("The model broke off in the middle of its answer.")
-    for piece in (last.ending,) if has_left else _whole(last):
+    for piece in (Ending(last.reason),) if has_left else _whole(last):
         yield piece
 
 
 def _whole(answered: Answer) -> tuple[Piece, ...]:
-    return answered.highlights, answered.text, answered.ending
+    return answered.highlights, answered.text, Ending(answered.reason)
 
 
-def _concluded(
-    settings: Settings, part: Plan, reply: _ReplyReader, checked: Answer | None
-) -> Steps[Answer]:
+def _conclude(settings: Settings, planned: Plan, reply: _ReplyReader) -> Steps[Answer]:
     """Return the answer that has left, or the one that still may."""
-    if checked is None:
-        try:
-            summary = read_reply(reply.text, Summary)
-        except SdragError:
-            return decline(settings, part, "summarizer-failed")
-        return (yield from release(settings, part, summary))
-    if checked.unanswered or reply.has_words:
-        return checked
-    return decline(settings, part, "empty-answer")
+    yield from ()
+    if reply.has_words:
+        return Answer("", planned.highlights, dropped=planned.dropped)
+    if reply.is_read:
+        return decline(settings, planned, "empty-answer")
+    try:
+        summary = read_reply(reply.text, Summary)
+    except SdragError:
+        return decline(settings, planned, "summarizer-failed")
+    return release(settings, planned, summary)
 
 
 class _ReplyReader(Confidential):
     """
     The string under `answer` in a JSON reply that comes in chunks.
 
-    `guesses` are the guessed questions as soon as the answer begins, and stay None
-    where they do not come before it or not alone. Nothing is taken before `allow`.
+    It is read where the guessed questions come before it, and nothing else does.
     """
 
-    __slots__ = (
-        *("_at", "_blank", "_is_allowed"),
-        *("guesses", "has_words", "is_shut", "text"),
-    )
+    __slots__ = ("_at", "_blank", "has_words", "is_read", "is_shut", "text")
 
     def __init__(self) -> None:
-        self.text = ""
-        self.guesses: tuple[str, ...] | None = None
-        self.has_words = False
+        self.text = self._blank = ""
+        self.is_read = self.has_words = False
         self.is_shut = False
         """Nothing more will leave; the model need not go on."""
         self._at: int | None = None
-        self._blank = ""
-        self._is_allowed = False
 
-    def allow(self, is_allowed: bool) -> None:  # noqa: FBT001
-        """Let the answer leave, or nothing more."""
-        self._is_allowed, self.is_shut = is_allowed, not is_allowed or self.is_shut
-
-    def feed(self, chunk: str | None) -> None:
-        """Take a chunk of the reply, or its end."""
+    def take(self, chunk: str | None) -> str:
+        """Take a chunk, or the end; return what came of the answer, decoded."""
         self.text += chunk or ""
         self.is_shut = chunk is None or len(self.text) > MAX_REPLY
         if self._at is None and (match := _ANSWER.search(self.text)):
-            self._at, self.guesses = match.end(), _guesses(self.text[: match.start()])
-
-    def take(self) -> str:
-        """Return what has come of the answer since the last time, decoded."""
-        if self._at is None or self.is_shut or not self._is_allowed:
+            self._at = match.end()
+            self.is_read = _holds_guesses(self.text[: match.start()])
+        if self._at is None or self.is_shut or not self.is_read:
             return ""
         end, self.is_shut = _complete(self.text, self._at)
         raw, self._at = self.text[self._at : end], end
@@ -187,16 +164,11 @@ class _ReplyReader(Confidential):
         return text
 
 
-def _guesses(head: str) -> tuple[str, ...] | None:
-    """Read what comes before the answer; None if it is not the guesses alone."""
+def _holds_guesses(head: str) -> bool:
+    """Say whether what comes before the answer is the guessed questions alone."""
     values = read_json(head.rstrip().removesuffix(",") + "}")
     value = values[0] if len(values) == 1 else None
-    if not isinstance(value, dict) or value.keys() != {"guessed_questions"}:
-        return None
-    listed = value["guessed_questions"]
-    if not isinstance(listed, list):
-        return None
-    return tuple(guess for guess in listed if isinstance(guess, str))
+    return isinstance(value, dict) and value.keys() == {"guessed_questions"}
 
 
 def _complete(text: str, start: int) -> tuple[int, bool]:

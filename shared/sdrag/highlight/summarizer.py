@@ -1,14 +1,13 @@
 """
-The summarizer's prompt: verified highlights, two booleans, and nothing of the asker.
+The summarizer's prompt: verified highlights, and nothing of the asker.
 
 Section 4.2: the summarizer guesses "what question the highlighted text was intended to
 answer" and reformulates the text "in form of an answer. Only the answer is returned to
-the user". The guesses come first in the reply, so that a stream can be judged by them
-before its first word of answer is released.
+the user".
 
 The prompt is marked blind, so the prompt check refuses it if it holds the asker's
-words. It is a function of the highlights' texts in document order and of the booleans.
-Two questions with the same highlights and booleans give the same bytes.
+words. It is a function of the highlights' texts in document order: two questions with
+the same highlights give the same bytes.
 """
 
 from __future__ import annotations
@@ -30,11 +29,7 @@ _TASK = (
     "their negations, conditions and attributions. Reply as JSON: "
     '{{"guessed_questions": ["...", "..."], "answer": "..."}}'
 )
-_YES_NO = {
-    True: "The question asks for yes or no, and the answer is yes. Begin with it.",
-    False: "The question asks for yes or no, and the answer is no. Begin with it.",
-}
-MAX_GUESSES = 10
+_GUESSES = 10
 
 
 class Summary(BaseModel):
@@ -45,12 +40,7 @@ class Summary(BaseModel):
 
 
 def summary_prompt(
-    highlights: Sequence[Highlight],
-    labels: Label,
-    *,
-    is_yes_no: bool = False,
-    says_yes: bool = False,
-    sentences: int = 2,
+    highlights: Sequence[Highlight], labels: Label, *, sentences: int = 2
 ) -> Prompt:
     """
     Build the only prompt whose reply goes to the asker.
@@ -59,15 +49,11 @@ def summary_prompt(
         highlights: As `verify_highlights` gave them.
         labels: All that was in the highlighter's prompt. Verification earns the right
             to drop UNTRUSTED, and nothing else.
-        is_yes_no: The highlighter says that the question asks for yes or no.
-        says_yes: ... and that the answer is yes.
         sentences: The most sentences of the answer.
     """
     texts = [highlight.text for highlight in highlights]
     quoted = json.dumps(texts, ensure_ascii=False, indent=1)
-    task = _TASK.format(guesses=MAX_GUESSES, length=_length(sentences))
-    if is_yes_no:
-        task = f"{task} {_YES_NO[says_yes]}"
+    task = _TASK.format(guesses=_GUESSES, length=_length(sentences))
     pieces = verified(Labelled(quoted, labels), quoted)
     return Prompt(
         "highlight.summarize",

@@ -204,25 +204,21 @@ class HighlightSection(Section):
     cut_at: Literal["words", "scope", "sentences"] = "scope"
     """Where a highlight may begin and end. `words` is at any word, as in the paper.
     `scope` adds what governs its meaning. `sentences` is at sentences."""
-    yes_no: bool = False
-    """Let the highlighter pass two booleans about yes-no questions."""
-    max_questions: Annotated[int, Field(ge=1, le=8)] = 1
-    """Into how many questions one prompt is split."""
     answer_sentences: Annotated[int, Field(ge=1, le=20)] = 2
     """The most sentences of an answer."""
-    on_divergence: Literal["answer", "flag", "decline"] = "answer"
-    """What to do when no guessed question is like the asked one."""
-    min_similarity: Share = 0.4
-    """The least cosine similarity that counts as like."""
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer this from the documents I have."
     )
+<<<<<<< HEAD
     """What the end user reads when nothing can be answered."""
     unanswered_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer question {number} of {questions} from the documents I have."
     )
     """... and where one of several questions cannot, with its `{number}` and how many
     `{questions}` there are."""
+=======
+    """What the asker reads when nothing can be answered."""
+>>>>>>> aff9b95 (Highlight & Summarize answers one question: no split, no booleans, no check of guesses, no model of spans)
 
 
 class ByRisk(Section):
