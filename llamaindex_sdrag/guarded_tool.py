@@ -39,7 +39,7 @@ from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
-from sdrag.errors import SdragError, UsageError, check_call
+from sdrag.errors import SdragError, UsageError
 from sdrag.options import Options
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import Policy, PolicySource, metadata_of_any
@@ -57,7 +57,6 @@ _HINT = (
 )
 
 
-@check_call
 def guard_tool(
     tool: BaseTool,
     policy: PolicySource,

@@ -22,13 +22,10 @@ worked on, nor the message of an error below it, since those quote their input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
-from functools import wraps
-from inspect import Parameter, signature
 from types import MappingProxyType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 __all__ = [
     "ConstraintNotUnderstoodError",
@@ -45,26 +42,13 @@ __all__ = [
     "SdragError",
     "UsageError",
     "WithheldError",
-    "check_call",
     "check_type",
     "cut_off",
     "require_extra",
-    "unknown_argument",
 ]
 
 E = TypeVar("E", bound=BaseException)
-P = ParamSpec("P")
-T = TypeVar("T")
 _OURS = frozenset({"langchain_sdrag", "llamaindex_sdrag", "sdrag"})
-_OTHER_NAMES = {
-    "chat_model": "llm",
-    "embed_model": "embeddings",
-    "model": "llm",
-    "rules": "policy",
-    "vector_store": "base_retriever",
-    "vectorstore": "base_retriever",
-}
-"""What others call an argument of ours."""
 
 
 def cut_off(error: E) -> E:
@@ -248,78 +232,6 @@ def require_extra(extra: str, feature: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] in _OURS:
             raise
         raise MissingExtraError(feature, extra) from error
-
-
-def check_call(function: Callable[P, T]) -> Callable[P, T]:
-    """
-    Make a function, or the `__init__` of a wrapper, say how it is called.
-
-    Raises:
-        UsageError: At a call whose arguments are positional, misnamed or missing.
-    """
-    described = signature(function)
-
-    @wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            described.bind(*args, **kwargs)
-        except TypeError:
-            name = function.__name__
-            if name == "__init__":
-                name = type(args[0]).__name__
-            raise _wrong_call(name, described.parameters, len(args), kwargs) from None
-        return function(*args, **kwargs)
-
-    return checked
-
-
-def _wrong_call(
-    name: str,
-    parameters: Mapping[str, Parameter],
-    positional: int,
-    given: Mapping[str, object],
-) -> UsageError:
-    values = parameters.values()
-    known = [p.name for p in values if p.kind is not p.VAR_KEYWORD and p.name != "self"]
-    needed = [key for key in known if parameters[key].default is Parameter.empty]
-    if positional > sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in values):
-        shown = ", ".join(f"{key}=..." for key in needed or ["policy"])
-        return UsageError(
-            f"{name} takes fewer arguments by position.",
-            hint=f"Name them: {name}({shown}).",
-        )
-    unknown = [key for key in given if key not in known]
-    by_position = known[: positional - ("self" in parameters)]
-    for missing in needed:
-        if missing not in given and missing not in by_position:
-            meant = [key for key in unknown if _nearest(key, [missing])]
-            hint = f"Did you mean it by `{meant[0]}`?" if meant else ""
-            return UsageError(f"{name} needs the argument `{missing}`.", hint=hint)
-    return unknown_argument(name, unknown[0], known)
-
-
-def unknown_argument(name: str, given: str, known: Collection[str]) -> UsageError:
-    """
-    Return the error of an argument that nobody reads; it names the nearest one.
-
-    Args:
-        name: Of the class or function.
-        given: The name of the argument.
-        known: The names that there are.
-    """
-    nearest = _nearest(given, known)
-    meant = f"Did you mean `{nearest}`? " if nearest else ""
-    return UsageError(
-        f"{name} takes no argument `{given}`.",
-        hint=f"{meant}It takes {', '.join(known)}.",
-    )
-
-
-def _nearest(name: str, known: Collection[str]) -> str | None:
-    name = name.lower()
-    other = _OTHER_NAMES.get(name)
-    parts = [key for key in known if key == other or key in name.split("_")]
-    return next(iter(parts or get_close_matches(name, known, n=1)), None)
 
 
 def check_type(given: object, kind: type[Any], name: str) -> None:

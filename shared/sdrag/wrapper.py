@@ -19,7 +19,6 @@ from sdrag.errors import (
     HostError,
     SdragError,
     UsageError,
-    check_call,
     cut_off,
 )
 from sdrag.guardrails.notices import sources
@@ -49,11 +48,6 @@ NOTHING_RELEASED = "Nothing was found that may be disclosed."
 
 class Unpickled:
     """A wrapper that refuses to be pickled: its policy is confidential."""
-
-    def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**given)
-        if "__init__" in vars(cls):
-            setattr(cls, "__init__", check_call(vars(cls)["__init__"]))  # noqa: B010 -- mypy
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise UsageError(
