@@ -33,8 +33,8 @@ from sdrag.guardrails.opposition import (
 )
 from sdrag.guardrails.screened import Screened, evidence, stamped
 from sdrag.guardrails.staleness import instant
-from sdrag.guardrails.statements import statements
 from sdrag.policy import ContradictionsSection
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Decision, Passage
 
 RULE = "contradictions"
@@ -273,7 +273,7 @@ def _compare(
 def _read(texts: Sequence[str]) -> list[tuple[list[SentenceFacts], bool]]:
     """Read the sentences of texts, as the bound allows; say if those are all."""
     share = max(1, _MOST_SENTENCES // max(1, len(texts)))
-    stated = [statements(text) for text in texts]
+    stated = [[span.of(text) for span in sentences(text)] for text in texts]
     return [
         ([read_sentence(item) for item in items[:share]], len(items) <= share)
         for items in stated

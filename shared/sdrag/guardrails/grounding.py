@@ -15,8 +15,8 @@ from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.judging import ask
-from sdrag.guardrails.statements import statements
 from sdrag.policy import GroundingSection
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
 
 RULE = "grounding"
@@ -100,12 +100,12 @@ def _locally(
         from sdrag.guardrails.support import support_each  # noqa: PLC0415 -- numpy
 
         evidence = [
-            (passage.id, statement)
+            (passage.id, span.of(passage.text))
             for passage in passages
-            for statement in statements(passage.text)
+            for span in sentences(passage.text)
         ]
         supported = support_each(
-            [claim.text for claim in claims], [statement for _, statement in evidence]
+            [claim.text for claim in claims], [sentence for _, sentence in evidence]
         )
     except Exception:  # noqa: BLE001 -- what could not be judged has no score
         return [ClaimSupport(claim, None) for claim in claims]
