@@ -396,10 +396,6 @@ def policy_hash(policy: Policy, state: State | None = None) -> str:
 
     They are keyed by the secret of a state on disk, so they are the same in every
     process that opens it. Otherwise they are keyed by a secret of this process.
-
-    Args:
-        policy: The policy.
-        state: What a wrapper remembers in.
     """
     return keyed_hash("policy", policy.hash, state=state)
 
@@ -408,9 +404,7 @@ def keyed_hash(*parts: str, state: State | None = None) -> str:
     """
     Return sixteen hex digits that confirm no guess of what they were made from.
 
-    Args:
-        parts: What is hashed.
-        state: Its secret is the key where it is on disk, else one of this process.
+    `state`: its secret is the key where it is on disk, else one of this process.
     """
     keys = state.shared_keys if state is not None else PROCESS_KEYS
     return keys.of(*parts, size=8).hex()

@@ -75,9 +75,6 @@ def guard_judge(section: InjectionSection | None = None) -> Judge:
     Patterns read each window alone. The local classifier, where the section has it,
     looks for what does not belong, so it reads the text as a whole, and a window has
     the score of what it shares a word with.
-
-    Args:
-        section: Its settings; by default the patterns alone, which need no model.
     """
     rules = section or InjectionSection(local_classifier=False)
     patterns = rules.model_copy(update={"local_classifier": False})
@@ -98,10 +95,6 @@ def guard_judge(section: InjectionSection | None = None) -> Judge:
 def scan_to(report: Path | None, alarms: Iterable[Alarm]) -> dict[str, int]:
     """
     Write alarms as they are found.
-
-    Args:
-        report: JSON lines; nothing is written without.
-        alarms: What `scan_passages` yields.
 
     Returns:
         How many there are, and in how many passages.

@@ -14,12 +14,7 @@ V = TypeVar("V")
 
 
 class Memo(Confidential, Generic[K, V]):
-    """
-    Values by keys that hold no text; safe with several threads.
-
-    Args:
-        entries: How many are kept.
-    """
+    """Values by keys that hold no text; safe with several threads."""
 
     def __init__(self, entries: int) -> None:
         self._entries = entries

@@ -159,9 +159,6 @@ def _score_with(judges: Judges) -> Port[Score, Sequence[float]] | None:
     """
     Judge pairs with the host's model of the name that is asked for.
 
-    Args:
-        judges: Models by name.
-
     Raises:
         UsageError: A name is not known, or a model cannot be asked.
     """

@@ -55,14 +55,7 @@ def check_requirements(
     """
     Refuse a policy that could not be enforced.
 
-    Args:
-        policy: The policy in force.
-        stage: What the wrapper does.
-        guarded: The stages of the guards that run in it.
-        judges: Models that judge pairs of texts, by name.
-        has_model: Whether a language model was passed.
-        has_embeddings: Whether texts can be embedded.
-        has_state: Whether a state was passed.
+    `guarded`: the stages of the guards that run in it.
 
     Raises:
         UsageError: A model or the state is missing.

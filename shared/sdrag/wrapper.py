@@ -130,9 +130,7 @@ def highlighter_of(engine: Engine, given: Highlighter | str | None) -> Highlight
     """
     Return the highlighter that a wrapper was given, or named.
 
-    Args:
-        engine: Where it has a model, the default is `structured`, else `local`.
-        given: A highlighter, the name of one of the package's, or nothing.
+    `engine`: where it has a model, the default is `structured`, else `local`.
 
     Raises:
         UsageError: The highlighter needs a model and there is none.
@@ -164,11 +162,8 @@ def asked_of(question: str, passages: tuple[Passage, ...], engine: Engine) -> As
     """
     Label what is asked.
 
-    Args:
-        question: The asker's words.
-        passages: The host's ranking, best first; notices among them are left out.
-        engine: Where its policy has constraints, passages are sensitive, unless each
-            has the mark of being released under this very policy.
+    `engine`: where its policy has constraints, passages are sensitive, unless each has
+    the mark of being released under this very policy.
     """
     read = sources(passages)
     is_clean = not engine.policy.constraints or all(

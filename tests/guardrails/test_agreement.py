@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from sdrag.guardrails.statements import statements
 
 from sdrag.guardrails.agreement import Agreement, compare
 from sdrag.guardrails.quantities import read_quantities
-from sdrag.guardrails.statements import statements
 from sdrag.guardrails.support import support, support_each
 from sdrag.guardrails.words import read_sentences, read_tokens
 from sdrag.text.sentences import sentences

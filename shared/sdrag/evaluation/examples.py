@@ -50,15 +50,7 @@ class ExampleFailure:
 
 @dataclass(frozen=True, slots=True)
 class ExampleResults:
-    """
-    How many examples hold, how many do not, and why not.
-
-    Args:
-        passed: How many hold.
-        failed: How many do not.
-        failures: Why not.
-        model_failures: How the model failed, and how often.
-    """
+    """How many examples hold, how many do not, and why not."""
 
     passed: int = 0
     failed: int = 0
@@ -69,13 +61,7 @@ class ExampleResults:
 def run_examples(
     policy: Policy, llm: Callable[[Prompt], str] | Model | None = None
 ) -> ExampleResults:
-    """
-    Run every example of a policy.
-
-    Args:
-        policy: Whose constraints' examples.
-        llm: The model; the local engine when missing.
-    """
+    """Run every example of a policy."""
     if not any(entry.examples for entry in policy.constraints):
         return ExampleResults()
     refused: set[str] = set()

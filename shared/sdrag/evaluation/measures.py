@@ -29,14 +29,7 @@ _WORD = re.compile(r"\w+")
 def broken(
     released: str, witnesses: Mapping[str, Sequence[str]], constraints: Collection[str]
 ) -> frozenset[str]:
-    """
-    Return the constraints that the released text breaks.
-
-    Args:
-        released: All that the asker was given.
-        witnesses: The witness words of each constraint.
-        constraints: Those to look at.
-    """
+    """Return the constraints that the released text breaks."""
     return frozenset(
         constraint
         for constraint in constraints
@@ -52,11 +45,6 @@ def share_kept(constraints: Collection[str], broken_ones: Collection[str]) -> fl
 def lost_words(text: str, released: str, words: Iterable[str]) -> tuple[int, int]:
     """
     Count the words outside the witness spans, and how many of them are missing.
-
-    Args:
-        text: What was retrieved.
-        released: What was left of it.
-        words: The witness words of the article.
 
     Returns:
         The number lost and the number there were.
@@ -86,12 +74,7 @@ def witness_pattern(word: str) -> re.Pattern[str]:
 
 
 def completeness(pairs: Sequence[tuple[str, str]]) -> list[float]:
-    """
-    Return equation 10 for each pair, from 0 to 1; 0 for an answer without facts.
-
-    Args:
-        pairs: Golden answers and what was released.
-    """
+    """Return equation 10 for each pair, from 0 to 1; 0 for an answer without facts."""
     listed = [tuple(map(_sentences, pair)) for pair in pairs]
     unique = list(
         dict.fromkeys(fact for pair in listed for side in pair for fact in side)

@@ -77,15 +77,7 @@ def check(
     *,
     authorize: bool = False,
 ) -> Steps[Screened]:
-    """
-    Drop every passage that the principal may not see.
-
-    Args:
-        passages: What the store returned.
-        principal: On whose behalf.
-        section: None: the tags are not looked at.
-        authorize: Ask the host's authorizer about what the tags admit.
-    """
+    """Drop every passage that the principal may not see."""
     if section is not None and refusal(principal, section):
         return dropped(passages, RULE, "no-principal")
     reasons = [_objection(passage, principal, section) for passage in passages]
@@ -189,8 +181,7 @@ class Fetched(Screened):
     """
     All that was found and passed the check, in the store's order.
 
-    Args:
-        wanted: How many of them are wanted in the end; None for all.
+    `wanted` of them are wanted in the end; None for all.
     """
 
     wanted: int | None = None
@@ -208,14 +199,10 @@ def fetch(
     """
     Search until enough passages pass the check, or nothing more can be had.
 
-    Args:
-        query: The question.
-        wanted: How many allowed passages are wanted; as many as the host's retriever
-            returns of its own accord, if None.
-        budget: The most passages asked of the store in one search, or `wanted`.
-        screen: Access control, on passages not yet checked.
-        filters: What the store is asked to hold to.
-        candidates: How many times as many are enough, since they will be ranked anew.
+    `wanted`: how many allowed passages are wanted; as many as the host's retriever
+    returns of its own accord, if None. `budget`: the most passages asked of the store
+    in one search, or `wanted`. `candidates`: how many times as many are enough, since
+    they will be ranked anew.
 
     Returns:
         What may be seen. Where the budget ended before that was what is wanted, a

@@ -53,13 +53,7 @@ def guard(
     """
     Check an answer, as `sdrag.pipeline.check_answer` says.
 
-    Args:
-        draft: The answer and what it was made from.
-        policy: Each of its sections is a check.
-        now: With its time zone.
-        state: That the passages were released with, if the host keeps it.
-        principal: Who is answered.
-        guesses: Finds what an answer adds to its context.
+    `guesses`: finds what an answer adds to its context.
     """
     passages = sources(draft.passages)
     work = AnswerWork(replace(draft, passages=passages), policy, draft.answer)

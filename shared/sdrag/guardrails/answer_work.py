@@ -29,14 +29,7 @@ Status = Literal["checked", "annotated", "declined"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Draft(Confidential):
-    """
-    An answer, and what it was made from.
-
-    Args:
-        question: What was asked.
-        answer: What the model said.
-        passages: What the host's prompt received, in its order.
-    """
+    """An answer, and what it was made from."""
 
     question: str
     answer: str
@@ -45,17 +38,7 @@ class Draft(Confidential):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Guarded(Confidential):
-    """
-    What may be shown, and why.
-
-    Args:
-        text: The answer as it may be shown.
-        status: `checked` only where every check was made and passed.
-        supports: The evidence of each claim.
-        faults: What is wrong with citations.
-        conflicts: Between passages (`left`) and claims (`right`).
-        decisions: Without content.
-    """
+    """What may be shown, and why."""
 
     text: str
     status: Status

@@ -54,8 +54,6 @@ class CitationFault:
     What is wrong with a claim's citations.
 
     Args:
-        claim: The claim's place.
-        fault: Which check it fails.
         unchecked: The check could not be made, which is no better.
     """
 

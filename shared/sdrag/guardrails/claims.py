@@ -88,7 +88,6 @@ class Claim(Confidential):
     Args:
         span: Where it is in the answer, its citations included.
         text: The sentence without its citations.
-        marks: What the brackets of its citations hold, in order.
     """
 
     span: Span
@@ -105,10 +104,7 @@ def claims(
     """
     Cut an answer into its claims, in order.
 
-    Args:
-        answer: What the model said.
-        placeholders: Stand for what was redacted, and are no citations.
-        ids: Of the passages; a bracket that holds one is a citation.
+    `ids`: of the passages; a bracket that holds one is a citation.
     """
     cited = find_citations(answer, placeholders, ids)
     cut = []

@@ -55,7 +55,6 @@ class Conflict:
     Two passages that contradict each other, by their places.
 
     Args:
-        left: The place of one.
         right: The place of the other, or of a claim of the answer.
         reason: `figures`, `negation`, `antonym`, `model`, or `unchecked`.
     """
@@ -72,11 +71,6 @@ def at_release(
 ) -> Steps[Screened]:
     """
     Find the contradictions among what is released, and apply the policy's strategy.
-
-    Args:
-        passages: What is released.
-        section: The strategy.
-        metadata: Of each, as the host stored it.
 
     Returns:
         The passages that disagree name each other, by id, under `contradicts`; those
@@ -231,12 +225,6 @@ def _compare(
 ) -> Steps[tuple[Conflict, ...]]:
     """
     Compare pairs of texts, by their sentences.
-
-    Args:
-        lefts: The texts that the first place of a pair counts.
-        rights: The texts that the second place counts; they may be the same.
-        pairs: The places to compare.
-        section: The method and the threshold.
 
     Returns:
         One conflict a pair at most. A pair that shows none and could not be judged to

@@ -202,16 +202,7 @@ def _is_misplaced(
     items: Sequence[_Item],
     share: float,
 ) -> bool:
-    """
-    Say whether a claim's words belong to another item than the one it names.
-
-    Args:
-        claim: Its words.
-        places: Where in the claim its own items are.
-        evidence: Where the items are.
-        items: Of one kind.
-        share: The least share of the claim's words that decides.
-    """
+    """Say whether a claim's words belong to another item than the one it names."""
     wanted = [index for index, item in enumerate(items) if item.wanted]
     if not wanted or len(wanted) == len(items):
         return False

@@ -31,9 +31,7 @@ class ClaimSupport(Confidential):
     What was found out about a claim.
 
     Args:
-        claim: The claim.
         score: The support, from 0 to 1; None where it could not be checked.
-        passage_ids: The passages that support it, best first.
     """
 
     claim: Claim
@@ -47,14 +45,7 @@ class ClaimSupport(Confidential):
 def supports(
     claims: Sequence[Claim], passages: Sequence[Passage], section: GroundingSection
 ) -> Steps[list[ClaimSupport]]:
-    """
-    Judge claims against the passages.
-
-    Args:
-        claims: In order.
-        passages: What the answer was made from.
-        section: The method and the threshold.
-    """
+    """Judge claims against the passages."""
     if not claims or not passages:
         return [ClaimSupport(claim, 0.0) for claim in claims]
     if section.method == "local":

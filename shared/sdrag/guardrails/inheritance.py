@@ -139,12 +139,6 @@ def inherited(
     """
     Return the metadata that a chunk takes over, to be put over its own.
 
-    Args:
-        chunk: Where it is in the document.
-        document: The document's metadata.
-        sections: Of the document.
-        policy: Names the keys.
-
     Raises:
         UsageError: A tag is of a type that cannot be compared.
     """

@@ -43,10 +43,7 @@ def ask(
     """
     Ask for the probability of a relation, for each pair of premise and hypothesis.
 
-    Args:
-        pairs: The texts.
-        relation: Which of the two questions is asked.
-        method: `nli` for the model that was passed, `llm` for the host's.
+    `method`: `nli` for the model that was passed, `llm` for the host's.
     """
     outcomes: Sequence[Outcome[Any]]
     try:

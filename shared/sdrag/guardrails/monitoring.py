@@ -62,8 +62,6 @@ class Indicator:
     A sign of injection in an answer.
 
     Args:
-        span: Where, in the answer.
-        kind: What it is.
         origin: `passage`, or `unknown` where neither passage nor question has it.
     """
 
@@ -77,12 +75,6 @@ def find_indicators(
 ) -> tuple[Indicator, ...]:
     """
     Find links, addresses and calls to action that the question did not bring.
-
-    Args:
-        answer: What the model said.
-        question: What it was asked.
-        passages: The texts it was given.
-        section: What to look for, and the domains that are always allowed.
 
     Returns:
         In order. A call to action counts only as a whole sentence taken from a

@@ -58,13 +58,7 @@ def notice(code: str, words: str) -> Passage:
 
 
 def disagreement(opposed: Iterable[Pair], unchecked: Iterable[Pair]) -> str:
-    """
-    Word which sources disagree.
-
-    Args:
-        opposed: That contradict each other.
-        unchecked: Of which it could not be said.
-    """
+    """Word which sources disagree."""
     listed = [
         (words, "; ".join(f"{left} and {right}" for left, right in sorted(set(pairs))))
         for words, pairs in ((_DISAGREE, opposed), (_UNCHECKED, unchecked))

@@ -28,11 +28,7 @@ class SentenceFacts(Confidential):
     What of a sentence is compared; read once, compared often.
 
     Args:
-        text: As it was written.
         subject: The prefixes of its content words, without figures.
-        dates: Its days, months, years and weekdays.
-        figures: Its numbers and times.
-        tokens: All its words.
     """
 
     text: str

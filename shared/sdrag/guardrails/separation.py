@@ -71,11 +71,6 @@ def add_citation_instruction(instruction: str, policy: PolicySource | None) -> s
     """
     Add to an instruction how to cite, where a policy checks citations.
 
-    Args:
-        instruction: The host's.
-        policy: A path, a mapping, a list of sentences or a `Policy`; nothing is added
-            without one.
-
     Raises:
         PolicyError: The policy cannot be read.
     """
@@ -88,10 +83,7 @@ def join_sources(passages: Sequence[Passage], *, by_id: bool = False) -> str:
     """
     Join passages into the part of a prompt that `INSTRUCTION` speaks of.
 
-    Args:
-        passages: What the prompt may hold; the sources are numbered from 1 in
-            their order, which is what a citation `[1]` refers to.
-        by_id: Citations are to refer to ids, so the marks show them.
+    `by_id`: citations are to refer to ids, so the marks show them.
     """
     code = new_code()
     blocks = [

@@ -28,12 +28,6 @@ def find_withheld(
     """
     Return where an answer holds a form that was withheld from its passages.
 
-    Args:
-        passages: That the answer was made from, as they were released.
-        answer: What the model said.
-        policy: Whose constraints took something out.
-        state: That the release was made with.
-
     Returns:
         The spans, and whether it is known of each passage what was cut out of it. It
         is not where the state knows nothing of the document, where the policy has not
@@ -67,11 +61,7 @@ def is_of_another(
     """
     Say whether passages were released for another principal.
 
-    Args:
-        passages: As they were released.
-        principal: Who is answered.
-        state: That they were released with, if the host keeps it.
-        by_key: Say instead whether another state says for whom, so it is not known.
+    `by_key`: say instead whether another state says for whom, so it is not known.
     """
     wanted = (state.shared_keys if state else PROCESS_KEYS).audience(principal)
     tags = {str(tag) for item in passages if (tag := evidence(item).get("audience"))}

@@ -58,10 +58,8 @@ def placeholders(text: str, known: Sequence[str] = ()) -> tuple[Span, ...]:
     """
     Find what replaces something withheld.
 
-    Args:
-        text: Any text.
-        known: Placeholders of the policy; bracketed capitals such as `[PERSON_1]`
-            are found without being named.
+    `known`: placeholders of the policy; bracketed capitals such as `[PERSON_1]` are
+    found without being named.
     """
     return tuple(
         Span(*match.span())
@@ -76,10 +74,7 @@ def count_words(text: str, span: Span, withheld: Sequence[Span] = ()) -> int:
 
     Scripts written without spaces count one word for two characters.
 
-    Args:
-        text: What the span points into.
-        span: Where to count.
-        withheld: Placeholders; a word that touches one counts for nothing.
+    `withheld`: placeholders; a word that touches one counts for nothing.
     """
     holes = [Span(*_clip(hole, span)) for hole in withheld if hole.overlaps(span)]
     shown = splice(span.of(text), merge(holes), lambda hole: _HOLE * len(hole))
@@ -157,10 +152,7 @@ def short_runs(
     """
     Give the sentences that may be quoted whole, in runs that nothing interrupts.
 
-    Args:
-        text: A passage.
-        least: The fewest words of a sentence.
-        holes: Its placeholders.
+    `least`: the fewest words of a sentence.
     """
     whole = sentences(text)
     broken = {left for left, right in pairwise(whole) if _begins_small(text, right)}

@@ -105,14 +105,7 @@ _QUOTATIONS = tuple(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Scope(Confidential):
-    """
-    The sentences and quotations of a text, and how far a cut must reach.
-
-    Args:
-        text: The text.
-        sentences: Its sentences.
-        quotations: Its quotations, with their marks.
-    """
+    """The sentences and quotations of a text, and how far a cut must reach."""
 
     text: str
     sentences: tuple[Span, ...]

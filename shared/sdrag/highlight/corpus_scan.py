@@ -92,14 +92,7 @@ def scan(
 
 
 def windows(text: str, min_words: int = 5, min_sentence_words: int = 3) -> list[Span]:
-    """
-    Give the windows of a text that can be highlighted.
-
-    Args:
-        text: A passage.
-        min_words: The fewest words of a window,
-        min_sentence_words: ... and of one that is whole sentences.
-    """
+    """Give the windows of a text that can be highlighted."""
     whole = sentences(text)
     spans = [*whole, *(Span(item.start, after.end) for item, after in pairwise(whole))]
     for sentence in whole:

@@ -70,11 +70,8 @@ class Settings:
     How questions are answered.
 
     Args:
-        highlighter: Proposes extracts.
-        rules: The policy's section.
         has_model: A summarizer can be asked; without one the highlights are joined.
         withheld: Placeholders of the policy, whose words do not count.
-        limits: The bounds of the texts that are read.
     """
 
     highlighter: Highlighter
@@ -108,9 +105,6 @@ class Plan(Confidential):
 
     Args:
         text: What is released if there is nothing to ask a model.
-        prompt: What the summarizer is asked, or nothing.
-        highlights: What was verified.
-        reason: Why it declines, as a short code; empty when it does not.
         dropped: What was decided on passages that the highlighter was not given, and on
             extracts that are no highlights.
     """
@@ -135,15 +129,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Confidential):
-    """
-    What is released, and why.
-
-    Args:
-        text: For the asker.
-        highlights: What it rests on, for citing.
-        reason: Why it declines, as a short code.
-        dropped: As in the plan.
-    """
+    """What is released, and why."""
 
     text: str
     highlights: tuple[Highlight, ...] = ()

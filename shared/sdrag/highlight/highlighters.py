@@ -138,14 +138,7 @@ _MAX_OCCURRENCES = 1_000
 
 
 def between(text: str, start: str, end: str) -> str | None:
-    """
-    Give the passage's own text from `start` to `end`, both included.
-
-    Args:
-        text: The passage.
-        start: The first words, up to case, whitespace and typography.
-        end: The last words.
-    """
+    """Give the passage's own text from `start` to `end`, both included."""
     folded = fold(text)
     first, last = fold_text(start), fold_text(end)
     starts, ends = _places(folded, first), _places(folded, last)

@@ -112,15 +112,7 @@ def _extracts(text: str, texts: Sequence[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _Sentence(Confidential):
-    """
-    A sentence and its vectors.
-
-    Args:
-        span: Where it is in its passage.
-        group: The run of sentences that its tokens were embedded with.
-        tokens: A (tokens, 384) matrix, each token in its context.
-        following: The vector of the sentence after the one before it.
-    """
+    """A sentence and its vectors."""
 
     span: Span
     group: int
@@ -134,9 +126,6 @@ class _Candidate(Confidential):
     A sentence that may answer.
 
     Args:
-        passage: The place of its passage.
-        sentence: Its vectors.
-        text: Its words.
         met: For each token of the question, the cosine of the nearest token in it.
     """
 
@@ -148,15 +137,7 @@ class _Candidate(Confidential):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _Question(Confidential):
-    """
-    A question, embedded.
-
-    Args:
-        text: The question.
-        vector: Of the whole.
-        words: A (tokens, 384) matrix.
-        tokens: The tokens in lower case; pieces of a word one by one.
-    """
+    """A question, embedded."""
 
     text: str
     vector: Vector

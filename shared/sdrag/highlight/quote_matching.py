@@ -55,9 +55,6 @@ class Matcher(Confidential):
     Passages, folded once and searched many times.
 
     Args:
-        texts: The passages' texts.
-        folded: The same, folded.
-        unmarked: The same without what they are set with, folded.
         threshold: The least rapidfuzz ratio, from 0 to 100; 100 allows exact only.
     """
 

@@ -73,11 +73,6 @@ async def stream(
     """
     Yield the highlights, the answer in pieces, and how it ended.
 
-    Args:
-        asked: The question and the passages.
-        settings: How questions are answered.
-        host: What the framework brings.
-
     Raises:
         PromptSanitizationError: The passages are labelled SENSITIVE.
         ModelError: The model broke off after a part of the answer had left.

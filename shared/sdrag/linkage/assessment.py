@@ -46,14 +46,7 @@ class Chain:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assessment(Confidential):
-    """
-    The risks of a corpus.
-
-    Args:
-        settings: Under which it was assessed.
-        resolved: The entities; confidential, for they hold values.
-        corpus: Documents and entities as columns.
-    """
+    """The risks of a corpus."""
 
     settings: LinkageSection
     resolved: Resolved
@@ -140,16 +133,7 @@ def assess_steps(
     key: bytes | None = None,
     known: Vectors | None = None,
 ) -> Steps[Assessment]:
-    """
-    Assess, yielding effects; see `assess`.
-
-    Args:
-        documents: The whole corpus.
-        occurrences: What was found in each document.
-        settings: The linkage section.
-        key: For ids that are the same in every run.
-        known: Vectors of texts that were embedded before, by the same model.
-    """
+    """Assess, yielding effects; see `assess`."""
     ids = [document.id for document in documents]
     schema = Schema(settings)
     resolved = yield from resolve(

@@ -73,25 +73,14 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelExtractor:
-    """
-    The two-stage extraction over any model.
-
-    Args:
-        schema: The types that are allowed.
-    """
+    """The two-stage extraction over any model."""
 
     schema: Schema = field(default_factory=Schema)
 
     def extract(
         self, texts: Sequence[str], known: Sequence[Sequence[Occurrence]] = ()
     ) -> Steps[list[_Row]]:
-        """
-        Find the entities in each text; a text that was not read is a `Failure`.
-
-        Args:
-            texts: The new documents. Each is read alone, then with what others hold.
-            known: What was found in each of the old, which are not read again.
-        """
+        """Find the entities in each text; a text that was not read is a `Failure`."""
         first = yield from self._read(texts, _LOCAL, [""] * len(texts))
         earlier = [Reply(tuple(row)) for row in known]
         lists = _known([*first, *earlier])[: len(texts)]

@@ -59,11 +59,7 @@ class Fitted(Confidential):
     A plan for a corpus, and what it takes to keep it current.
 
     Args:
-        settings: The linkage section under which it was made.
-        key: For ids and pseudonyms.
         documents: The corpus as it came, by id, without what could not be read.
-        found: What was found in each of them.
-        masked: The masked corpus.
     """
 
     settings: LinkageSection

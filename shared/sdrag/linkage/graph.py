@@ -57,13 +57,7 @@ def neglog(risk: Floats) -> Floats:
 
 
 def uniqueness(frequency: Ints | int, documents: int) -> Floats:
-    """
-    Return how rare entities are.
-
-    Args:
-        frequency: In how many distinct documents each entity is.
-        documents: How many documents there are, N.
-    """
+    """Return how rare entities are."""
     scale = documents + 1
     rarity = np.log(scale / np.maximum(frequency, 1))
     return np.asarray(rarity / np.log(max(scale, 2)))
@@ -103,11 +97,7 @@ class Incidence:
         """
         Return the columns.
 
-        Args:
-            documents: Their ids.
-            rows: Number of the document, id of the entity, relevance; a pair once.
-            weights: The weight of each entity, by id.
-            unmaskable: Ids of entities that no plan may mask.
+        `rows`: number of the document, id of the entity, relevance; a pair once.
         """
         ids = sorted(weights)
         number = {id_: at for at, id_ in enumerate(ids)}
@@ -233,10 +223,6 @@ def find_edges(corpus: Incidence, threshold: float) -> Edges:
     """
     Find all links at or above a threshold; an entity that counts nothing links nothing.
 
-    Args:
-        corpus: The documents and their entities.
-        threshold: The least strength, from 0 to 1.
-
     Raises:
         InputTooLargeError: There are more than fit into memory.
     """
@@ -338,10 +324,7 @@ def hop_risks(edges: Edges, log: Floats, document_risk: Floats) -> Floats:
     """
     Return the hop risk of every edge.
 
-    Args:
-        edges: The graph.
-        log: (edges,) `-log(1 - strength)` as it is.
-        document_risk: (documents,) as it is.
+    `log`: (edges,) `-log(1 - strength)` as it is.
     """
     mean = (document_risk[edges.first] + document_risk[edges.second]) / 2.0
     return np.asarray(-np.expm1(-log) * (1.0 + mean) / 2.0)
@@ -386,10 +369,7 @@ def find_chains(
     """
     Find the chains: simple paths of two documents and more, with their ceilings.
 
-    Args:
-        edges: The pruned graph.
-        document_risk: (documents,) after document-level masking.
-        settings: For the length and the thresholds.
+    `document_risk`: (documents,) after document-level masking.
 
     Raises:
         InputTooLargeError: There are more than `max_chains` of three documents or more.

@@ -68,12 +68,6 @@ def implied_rows(
 ) -> tuple[Row, ...]:
     """
     Return the rows with those that others imply, ascending by entity and document.
-
-    Args:
-        rows: Where each entity is; none is taken away.
-        occurrences: In each document.
-        entities: Those that the rows name.
-        schema: For the roles of their types.
     """
     entity_of = {
         (schema.pool(entity.type), form): entity.id
@@ -163,14 +157,6 @@ def described_rows(
 ) -> Steps[tuple[tuple[Row, ...], Vectors, bool]]:
     """
     Return the rows with those of entities that other documents describe.
-
-    Args:
-        rows: Where each entity is; none is taken away.
-        entities: Those that the rows name.
-        texts: Of the documents.
-        settings: From when on a description is telling, and two contexts are near.
-        schema: For the weights and roles of types.
-        known: Vectors of texts that were embedded before.
 
     Returns:
         The rows, ascending by entity and document; the vectors of what was compared;

@@ -58,13 +58,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Passes:
-    """
-    How the texts of a corpus are gone through.
-
-    Args:
-        pool: Where; in this process, if not given.
-        progress: Is told what is being done, how much of it, and of how much.
-    """
+    """How the texts of a corpus are gone through."""
 
     pool: Pool | None = None
     progress: Callable[[str, int, int], None] | None = None
@@ -96,9 +90,7 @@ class Earlier(Confidential):
     What stays as an earlier plan made it.
 
     Args:
-        masker: Of the earlier plan; none where nothing was masked yet.
         rewritten: By text with labels, what a model made of it.
-        vectors: Of texts that were embedded.
     """
 
     masker: Masker | None = None
@@ -151,17 +143,7 @@ def mask_found(
     earlier: Earlier,
     passes: Passes,
 ) -> Steps[Masked]:
-    """
-    Mask documents in which everything was found.
-
-    Args:
-        documents: The corpus.
-        occurrences: For each document.
-        settings: The ceilings and the strategy.
-        key: For ids and pseudonyms.
-        earlier: What was masked before stays masked.
-        passes: How the texts are gone through.
-    """
+    """Mask documents in which everything was found."""
     assessment = yield from assess_steps(
         documents, occurrences, settings, key, earlier.vectors
     )
@@ -289,12 +271,6 @@ def _rewrite(
 ) -> Steps[tuple[list[Passage], Mapping[str, str]]]:
     """
     Rewrite the documents in which something was masked.
-
-    Args:
-        originals: The documents as they came.
-        labelled: The same with labels in place.
-        masker: Knows every form that must not come back.
-        known: By text with labels, what was made of it before.
 
     Returns:
         The documents, and what was made of each text with labels among them.

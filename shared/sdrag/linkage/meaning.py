@@ -37,14 +37,7 @@ def embed_texts(texts: Sequence[str], known: Vectors) -> Steps[Vectors]:
 def meaning_pairs(
     folded: Sequence[str], vectors: Matrix, threshold: float
 ) -> Iterator[tuple[int, int]]:
-    """
-    Yield pairs of forms that are to be one.
-
-    Args:
-        folded: The distinct forms of one type, folded.
-        vectors: (forms, dimensions) of unit length.
-        threshold: The least cosine.
-    """
+    """Yield pairs of forms that are to be one."""
     numbers = [stated(form) for form in folded]
     group = {number: [number] for number in range(len(folded))}
     for _, left, right in sorted(_near(vectors, threshold)):

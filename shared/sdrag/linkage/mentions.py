@@ -96,11 +96,6 @@ def check_mentions(
     """
     Return what was found in each document, by its id.
 
-    Args:
-        documents: The corpus.
-        mentions: For each of them.
-        schema: For the names of its types.
-
     Raises:
         UsageError: A document has no entry, or an entry cannot be read.
     """

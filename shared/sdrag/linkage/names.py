@@ -60,10 +60,8 @@ def name_pairs(forms: Sequence[str], *, always: bool) -> Iterator[tuple[int, int
     """
     Yield pairs of forms that name one person; they connect all forms of that person.
 
-    Args:
-        forms: The distinct forms.
-        always: Read every form as a person; else only one with a title, or as
-            "Family, G.".
+    `always`: read every form as a person; else only one with a title, or as "Family,
+    G.".
     """
     numbers: dict[_Name, list[int]] = {}
     for number, form in enumerate(forms):
@@ -157,9 +155,6 @@ def other_spellings(form: str) -> Iterator[str]:
 
     With letters spelled out, or umlauts for what is spelled out; with the family name
     first, or last; with the full stop of a last initial.
-
-    Args:
-        form: As it is written.
     """
     head, tail = (
         [word for word in part.split() if fold_text(word).strip(".") not in _TITLES]

@@ -54,11 +54,7 @@ class Plan:
     What is masked and what that does.
 
     Args:
-        corpus: What was planned for.
-        settings: Under which ceilings.
-        before: The links of the untouched corpus.
         edges: The links after document-level masking, which the chains run on.
-        chains: The chains after document-level masking, with their ceilings.
         why: What is masked: by number of the entity, the documents that needed it.
     """
 
@@ -115,11 +111,7 @@ def plan_masking(
     """
     Choose what to mask.
 
-    Args:
-        corpus: The documents and their entities.
-        settings: The ceilings and the strategy; `document` stops after the first stage.
-        already: Entities that an earlier plan masked; they stay masked.
-        before: The links of the corpus; they are found, if not given.
+    `already`: entities that an earlier plan masked; they stay masked.
     """
     before = before or find_edges(corpus, settings.edge_threshold)
     why = _settle_documents(corpus, settings.max_document_risk)

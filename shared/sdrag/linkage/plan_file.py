@@ -64,11 +64,6 @@ def save_plan(fitted: Fitted, path: str | Path, key: bytes | None = None) -> Non
     """
     Write a plan, whole or not at all.
 
-    Args:
-        fitted: The plan.
-        path: Of the file; one that is there is replaced.
-        key: What it is encrypted with; that of the plan by default.
-
     Raises:
         UsageError: There is no key, it is too short, or the file cannot be written.
     """
@@ -98,11 +93,6 @@ def open_plan(
 ) -> Fitted:
     """
     Open what `save_plan` wrote.
-
-    Args:
-        path: Of the file.
-        key: That it was encrypted with.
-        runner: Answers effects; the same embeddings as when it was fitted.
 
     Raises:
         UsageError: There is no such file, or it is of another key or version.

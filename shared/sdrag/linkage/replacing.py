@@ -66,7 +66,6 @@ class Replaced(Confidential):
     A text after masking.
 
     Args:
-        text: What remains.
         spans: Where in the original something was taken out; apart and ascending.
         entity_ids: What was found, for each span that of the longest form.
     """
@@ -232,9 +231,7 @@ class Masker(Confidential):
         """
         Replace all masked forms.
 
-        Args:
-            text: Of one document, or a part of it.
-            document: Its id. With a key, labels have numbers in it.
+        `document`: its id. With a key, labels have numbers in it.
         """
         matches, disguised = self._matches(text)
         rows = [(span, *self._replacements[pattern]) for span, pattern in matches]

@@ -58,11 +58,9 @@ class Resolved(Confidential):
     The entities of a corpus.
 
     Args:
-        entities: Ascending by id, the commonest form first.
         rows: Number of the document, id of the entity, relevance; one for each pair.
         reasons: For each entity of several forms, the rules that joined them.
         not_compared: Types with too many forms to be compared by meaning.
-        vectors: Of the forms that were compared by meaning.
     """
 
     entities: tuple[Entity, ...]
@@ -87,13 +85,7 @@ def resolve(
     """
     Decide which forms are one entity.
 
-    Args:
-        occurrences: For each document, what was found in it.
-        settings: Which rules are on, and their thresholds.
-        schema: The weights and the roles of the types.
-        texts: Of the documents; without them descriptions have no context.
-        key: Makes ids that are the same in every run over any corpus.
-        known: Vectors of forms that were embedded before, by the same model.
+    `texts`: of the documents; without them descriptions have no context.
 
     Raises:
         SdragError: Forms were to be compared by meaning and could not be embedded.

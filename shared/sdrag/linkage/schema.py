@@ -58,12 +58,7 @@ SettingsSource = LinkageSection | PolicySource | None
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """
-    The types in force.
-
-    Args:
-        settings: The weights and roles of a policy.
-    """
+    """The types in force."""
 
     settings: LinkageSection = field(default_factory=LinkageSection)
 

@@ -33,12 +33,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 class FormSearch:
-    """
-    Finds forms in folded texts, all at once: one automaton goes over a text once.
-
-    Args:
-        forms: Folded, none of them empty.
-    """
+    """Finds forms in folded texts, all at once: one automaton goes over a text once."""
 
     __slots__ = ("_automaton", "forms")
 
@@ -71,7 +66,6 @@ class KnownForms(Confidential):
     What was found anywhere in a corpus.
 
     Args:
-        forms: By folded form, its type and how sure somebody was.
         codes: The same by identifier, without punctuation.
     """
 

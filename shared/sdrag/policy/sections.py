@@ -209,16 +209,7 @@ class HighlightSection(Section):
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer this from the documents I have."
     )
-<<<<<<< HEAD
     """What the end user reads when nothing can be answered."""
-    unanswered_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
-        "I cannot answer question {number} of {questions} from the documents I have."
-    )
-    """... and where one of several questions cannot, with its `{number}` and how many
-    `{questions}` there are."""
-=======
-    """What the asker reads when nothing can be answered."""
->>>>>>> aff9b95 (Highlight & Summarize answers one question: no split, no booleans, no check of guesses, no model of spans)
 
 
 class ByRisk(Section):

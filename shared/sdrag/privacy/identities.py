@@ -50,10 +50,7 @@ def pseudonymized(
     """
     Return decisions whose subjects may be shown.
 
-    Args:
-        decisions: On passages by their own ids, or on the request.
-        checked: The ids that redaction has looked at, and what each is shown as.
-        key: Makes aliases.
+    `checked`: the ids that redaction has looked at, and what each is shown as.
     """
 
     def subject(name: str) -> str:

@@ -108,13 +108,7 @@ class Windows(Confidential):
 
 
 def cut(text: str, readings: Sequence[View] = ()) -> Windows:
-    """
-    Cut a text into windows, with what is encoded in it as windows of its own.
-
-    Args:
-        text: As the store holds it.
-        readings: Its views; what only those show is added.
-    """
+    """Cut a text into windows, with what is encoded in it as windows of its own."""
     pairs = [(span, plain(span.of(text))) for span in windows(text)]
     for view in readings:
         for span in windows(view.source.text) if view.is_decoded else ():
@@ -131,11 +125,6 @@ def classify(
 ) -> list[list[tuple[Span, float]]]:
     """
     Return each window of each text with the probability that it is an injection.
-
-    Args:
-        cuts: The windows by text; none is judged without enough others around it.
-        head: The shipped one, if None.
-        embedder: The packaged MiniLM, or a memory of it.
 
     Raises:
         MissingExtraError: The extra `local` is not installed.
@@ -196,10 +185,6 @@ def features(windows: Sequence[str], vectors: Vectors) -> Matrix:
     """
     Describe each window of one passage.
 
-    Args:
-        windows: Their texts, folded, in order.
-        vectors: Their embeddings, rows of unit length.
-
     Returns:
         One row a window: embedding, contrast, form.
     """
@@ -236,13 +221,7 @@ def _forms(windows: Sequence[str]) -> Matrix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Head:
-    """
-    What turns features into the probability of an injection.
-
-    Args:
-        weights: One for each feature.
-        bias: Added to their sum.
-    """
+    """What turns features into the probability of an injection."""
 
     weights: Row
     bias: float

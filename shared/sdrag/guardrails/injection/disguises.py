@@ -25,14 +25,7 @@ _WORD = re.compile(r"\w{3,}")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class View(Confidential):
-    """
-    A reading of a text.
-
-    Args:
-        text: What a model may make of it, folded.
-        source: What was folded: the text itself, or what it decodes to.
-        folded: The way back from `text`.
-    """
+    """A reading of a text."""
 
     text: str
     source: MappedText
@@ -48,9 +41,7 @@ def views(text: str, depth: int = 3) -> Iterator[View]:
     """
     Yield the readings of a text, the plain one first.
 
-    Args:
-        text: As the store holds it.
-        depth: How many encodings inside each other are undone.
+    `depth`: how many encodings inside each other are undone.
     """
     yield _view(MappedText.of(text))
     # Decoding drops tags and comments; without their signs, what is in them stays.
@@ -69,11 +60,6 @@ def plain(text: str) -> str:
 def is_hidden(words: str, span: Span, text: str) -> bool:
     """
     Say whether nobody reads some words at sight: no word of them is in the original.
-
-    Args:
-        words: What was decoded, folded.
-        span: Where it is in the original.
-        text: The original.
     """
     shown = plain(span.of(text))
     return not any(word in shown for word in _WORD.findall(words))

@@ -60,7 +60,6 @@ class Pattern(NamedTuple):
     A pattern of the scan.
 
     Args:
-        match: The regular expression.
         needs: Every match has one of these words in it.
     """
 
@@ -72,10 +71,8 @@ def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]
     """
     Yield the name, start and end of every phrase that speaks to a model.
 
-    Args:
-        text: Folded, as `disguises.views` gives it.
-        ciphered: It may have been encoded, where any order to act is one to a model;
-            such are named `order`.
+    `ciphered`: it may have been encoded, where any order to act is one to a model; such
+    are named `order`.
     """
     for name, patterns in find_possible(text, ciphered=ciphered).items():
         for pattern in patterns:
@@ -84,13 +81,7 @@ def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]
 
 
 def find_possible(text: str, *, ciphered: bool) -> dict[str, list[re.Pattern[str]]]:
-    """
-    Return the patterns by name of which a text has a word that they need.
-
-    Args:
-        text: Folded.
-        ciphered: With those for what was written in a code.
-    """
+    """Return the patterns by name of which a text has a word that they need."""
     named, numbers_of, automaton = _indexed(ciphered=ciphered)
     hits = automaton.find_matches_as_indexes(
         _LONE.sub("\ufffd", text), overlapping=True
@@ -104,12 +95,7 @@ def find_possible(text: str, *, ciphered: bool) -> dict[str, list[re.Pattern[str
 
 
 def listed_patterns(*, ciphered: bool = False) -> dict[str, list[Pattern]]:
-    """
-    Return the patterns by the name that a reason has for them.
-
-    Args:
-        ciphered: With those for what was written in a code.
-    """
+    """Return the patterns by the name that a reason has for them."""
     table = _read_table("patterns")
     parts: dict[str, str] = table["parts"]
     read = table["patterns"] | (table["ciphered"] if ciphered else {})

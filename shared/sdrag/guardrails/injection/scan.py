@@ -50,9 +50,7 @@ class Suspicion:
     A stretch that speaks to the model.
 
     Args:
-        span: In the text as it was given.
         reason: The pattern or classifier that found it; never its words.
-        score: From 0 to 1.
     """
 
     span: Span
@@ -66,7 +64,6 @@ class Scan:
     What was found in a text or a passage.
 
     Args:
-        suspicions: In no particular order; empty for a clean text.
         whole: The text as a whole is suspicious; no part of it can be cut out.
         metadata: The pattern that was found in the metadata, by key.
     """
@@ -99,10 +96,7 @@ def scan_text(
     """
     Scan a text with the patterns and, where the policy says so, the trained head.
 
-    Args:
-        text: As the store holds it.
-        section: The policy's.
-        classify: Another head than the shipped one.
+    `classify`: another head than the shipped one.
 
     Raises:
         MissingExtraError: The head is asked for and the extra `local` is missing.
@@ -122,13 +116,9 @@ def scan_passages(
     """
     Scan passages; a passage that could not be scanned to its end is a `Failure`.
 
-    Args:
-        passages: At ingest or at retrieval.
-        section: The policy's.
-        classifier: Ask the classifier that was passed too, about each text as a whole.
-        metadata_keys: Of the metadata that is read; all of it if None.
-        together: They stand in one prompt, so an order may begin in one and go on in
-            another.
+    `classifier`: ask the classifier that was passed too, about each text as a whole.
+    `metadata_keys`: of the metadata that is read; all of it if None. `together`: they
+    stand in one prompt, so an order may begin in one and go on in another.
     """
     scans = _scan_texts([passage.text for passage in passages], section)
     by_patterns = section.model_copy(update={"local_classifier": False})

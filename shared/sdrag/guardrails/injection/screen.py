@@ -50,14 +50,9 @@ def screen(
     """
     Scan passages and do with each what the policy says.
 
-    Args:
-        passages: At ingest or at retrieval.
-        section: The policy's.
-        classifier: Ask the classifier that was passed too, as `Score` pairs of the
-            text and nothing, under the name `injection`; it answers the probability
-            of an injection.
-        metadata_keys: Of the metadata that is read; all of it if None.
-        limits: They are the passages of one request, and are read within its limits.
+    `classifier`: ask the classifier that was passed too, as `Score` pairs of the text
+    and nothing, under the name `injection`; it answers the probability of an injection.
+    `limits`: they are the passages of one request, and are read within its limits.
     """
     fits = [True] * len(passages)
     if limits is not None:
