@@ -9,8 +9,7 @@ none. Add what is returned to the store, since everything is found again by that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.embeddings import Embeddings
@@ -21,7 +20,6 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model
 from langchain_sdrag.searching import search_with
 from langchain_sdrag.wrapping import enforce, make_engine
-from sdrag.detectors import Detector
 from sdrag.disclosure.hierarchy import HierarchySettings
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
@@ -38,7 +36,6 @@ from sdrag.ingest import (
     Transformer,
     View,
 )
-from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -173,14 +170,13 @@ class LinkageMasker(IngestTransformer, CorpusMasker[Document]):
 
     Args:
         policy: A path, a mapping, a list of sentences or a `Policy`.
-        llm: For rewriting and for `ModelExtractor`.
+        llm: Rewrites, where `linkage.replace` says so.
         embeddings: Compares forms by meaning; MiniLM by default.
         options: A detector, sinks of audit events, and limits.
         fitted: A plan that `fit` made of the whole corpus. It is applied as it is: what
             `linkage` says in the policy is what it was fitted with.
         whole_corpus: What is given in one call is the whole corpus: fit on it. A worker
             of Ray is given batches, and refuses.
-        detector: Finds entities; the local one by default.
         key: For ids and pseudonyms that stay the same from run to run.
 
     Raises:
@@ -199,12 +195,8 @@ class LinkageMasker(IngestTransformer, CorpusMasker[Document]):
         options: Options | None = None,
         fitted: Fitted | None = None,
         whole_corpus: bool = False,
-        detector: Detector | ModelExtractor | None = None,
         key: bytes | None = None,
     ) -> None:
-        options = options or Options()
-        if detector is not None:  # caches go by its name
-            options = replace(options, detector=cast("Any", detector))
         task = Mask(fitted, whole_corpus, key)
         super().__init__(task, policy, llm, embeddings, options=options)
 

@@ -12,10 +12,9 @@ the policy, the models and what else decides: with another of these all is done 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -35,7 +34,6 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.searching import search_with
 from llamaindex_sdrag.wrapping import enforce, make_engine
-from sdrag.detectors import Detector
 from sdrag.disclosure.hierarchy import SOURCES_KEY, HierarchySettings
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
@@ -53,7 +51,6 @@ from sdrag.ingest import (
     Transformer,
     View,
 )
-from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -272,14 +269,13 @@ class LinkageMasker(IngestTransformer, CorpusMasker[BaseNode]):
 
     Args:
         policy: A path, a mapping, a list of sentences or a `Policy`.
-        llm: For rewriting and for `ModelExtractor`.
+        llm: Rewrites, where `linkage.replace` says so.
         embeddings: Compares forms by meaning; MiniLM by default.
         options: A detector, sinks of audit events, and limits.
         fitted: A plan that `fit` made of the whole corpus. It is applied as it is: what
             `linkage` says in the policy is what it was fitted with.
         whole_corpus: What is given in one call is the whole corpus: fit on it. A worker
             of Ray is given batches, and refuses.
-        detector: Finds entities; the local one by default.
         key: For ids and pseudonyms that stay the same from run to run.
 
     Raises:
@@ -298,12 +294,8 @@ class LinkageMasker(IngestTransformer, CorpusMasker[BaseNode]):
         options: Options | None = None,
         fitted: Fitted | None = None,
         whole_corpus: bool = False,
-        detector: Detector | ModelExtractor | None = None,
         key: bytes | None = None,
     ) -> None:
-        options = options or Options()
-        if detector is not None:  # caches go by its name
-            options = replace(options, detector=cast("Any", detector))
         task = Mask(fitted, whole_corpus, key)
         super().__init__(task, policy, llm, embeddings, options=options)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sdrag.guardrails.statements import statements
 
 from sdrag.guardrails.agreement import Agreement, compare
 from sdrag.guardrails.quantities import read_quantities
-from sdrag.guardrails.support import support, support_each
+from sdrag.guardrails.support import support
 from sdrag.guardrails.words import read_sentences, read_tokens
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
@@ -52,56 +51,6 @@ TURNED = [
 ]
 
 
-LEAVE = (
-    "Employees are eligible for the following time off: vacation: 20 days per year,"
-    " accrued monthly. Sick leave: 15 days per year, accrued monthly. Personal days: 5"
-    " days per year, accrued monthly."
-)
-STRUCTURED = {
-    # A claim that its text states begins with +, one that it does not with -.
-    LEAVE: """
-        + Employees are eligible for 20 vacation days per year, accrued monthly.
-        - Employees get 15 days of vacation per year.
-        - Employees get 20 days of sick leave per year.
-        - Employees get 20 personal days each year.""",
-    "Leave. Vacation: 20 days a year. Sick leave: 15 days a year. Study: 5 days.": """
-        + There are 20 days of vacation per year.
-        - Vacation is 15 days.
-        - Sick leave is 20 days.
-        - 5 days of sick leave.
-        - There are 5 days of sick leave per year.""",
-    "| Vehicle | Fee | Notice |\n|---|---|---|\n| boat | 20 pounds | 3 days |\n"
-    "| car | 30 pounds | 5 days |": """
-        + The fee for a car is 30 pounds.
-        - The fee for a car is 20 pounds.
-        - The notice for a boat is 5 days.""",
-    "Harbour fees per day:\n- boat: 20 pounds\n- car: 30 pounds\n- lorry: 45": """
-        + The harbour fee for a boat is 20 pounds per day.
-        - The fee for a boat is 30 pounds per day.
-        - A lorry pays 20 pounds per day.""",
-    "Name: Anna Hale\nAge: 42\nTown: Lorne\n\nName: Robert Quint\nAge: 37": """
-        + Anna Hale is 42.
-        - Robert Quint is 42.
-        - The age of Anna Hale is 37.""",
-    "Fees per day: a boat 20 pounds, a car 30 pounds, a lorry 45 pounds.": """
-        + The fee for a car is 30 pounds per day.
-        - The fee for a car is 20 pounds per day.
-        - The fee for a lorry is 30 pounds per day.""",
-    "Opening hours: Monday to Friday: 9:00 to 17:00. Saturday: 10:00 to 14:00.": """
-        + On Saturday it is open from 10:00 to 14:00.
-        - On Saturday it is open until 17:00.""",
-    "1. Registration closes on 3 May.\n2. Payment is due on 10 May.": """
-        + Payment is due on 10 May.
-        - Payment is due on 3 May.
-        - Registration closes on 10 May.""",
-    "The budget is 1,200,000 dollars for the year.": """
-        + The budget for the year is $1.2m.
-        - The budget for the year is $12m.
-        - The budget for the year is $1.2bn.
-        - The budget for the year is 1.2 m.""",
-}
-
-
 def compared(claim, source):
     evidence = read_sentences(span.of(source) for span in sentences(source))
     return compare(read_tokens([claim]), range(len(evidence)), evidence)
@@ -115,29 +64,6 @@ def test_an_answer_that_was_turned_around_is_not_checked(ask):
             held = guarded(ask, text, {"grounding": {}}, passages)
             assert held.status == status, text
         assert compared(true, source) == Agreement(0), true
-
-
-def test_a_figure_belongs_to_its_label_item_row_and_column():
-    """In any order of words and any notation; the figure of another item is wrong."""
-    for source, claims in STRUCTURED.items():
-        lines = [line.strip() for line in claims.split("\n")[1:]]
-        scored = support_each([line[2:] for line in lines], statements(source))
-
-        assert [
-            f"{'-+'[item.score >= 0.5]} {line[2:]}"
-            for line, item in zip(lines, scored, strict=True)
-        ] == lines
-
-
-def test_plain_text_is_stated_by_its_sentences():
-    """A colon, a time or a line break makes no label."""
-    for text in (
-        "The harbour opens at nine.\nIt closes at five.",
-        "It closes at 9:15. The quay stays open.",
-        "The following was decided: the quay will be closed for repairs in spring.",
-        "He asked: why is the ferry, which was new, not in the harbour today?",
-    ):
-        assert statements(text) == [span.of(text) for span in sentences(text)]
 
 
 def test_a_claim_that_disagrees_scores_below_a_half():

@@ -66,9 +66,7 @@ def implied_rows(
     entities: Sequence[Entity],
     schema: Schema,
 ) -> tuple[Row, ...]:
-    """
-    Return the rows with those that others imply, ascending by entity and document.
-    """
+    """Return the rows with those that they imply, ascending by entity and document."""
     entity_of = {
         (schema.pool(entity.type), form): entity.id
         for entity in entities

@@ -58,9 +58,7 @@ def plain(text: str) -> str:
 
 
 def is_hidden(words: str, span: Span, text: str) -> bool:
-    """
-    Say whether nobody reads some words at sight: no word of them is in the original.
-    """
+    """Say whether a reader of the original sees none of some decoded words."""
     shown = plain(span.of(text))
     return not any(word in shown for word in _WORD.findall(words))
 
