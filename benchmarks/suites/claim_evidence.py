@@ -23,6 +23,7 @@ from benchmarks.suites.classification import auc, rates
 from benchmarks.suites.json_files import read_rows
 from sdrag.guardrails.opposition import find_opposition, read_sentence
 from sdrag.guardrails.support import Support, support
+from sdrag.text.sentences import sentences
 
 __all__ = [
     "Case",
@@ -73,8 +74,8 @@ def measure_contradiction(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _is_opposed(pair: Pair) -> bool:
     claim, evidence = (
-        [read_sentence(item) for item in statements(_BRACKETS.sub(" ", text))]
-        for text in (pair.claim, pair.evidence)
+        [read_sentence(span.of(text)) for span in sentences(text)]
+        for text in (_BRACKETS.sub(" ", pair.claim), _BRACKETS.sub(" ", pair.evidence))
     )
     return any(find_opposition(left, right) for left in claim for right in evidence)
 
