@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sdrag.guardrails.statements import statements
-
 from benchmarks.suites.classification import auc, rates
 from benchmarks.suites.json_files import read_rows
 from sdrag.guardrails.opposition import find_opposition, read_sentence
