@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,7 +24,7 @@ from benchmarks.suites.printing import (
     show_errors,
 )
 from benchmarks.suites.rcqa_command import rcqa
-from sdrag.cli.common import complete_with
+from sdrag.cli.common import llm_of
 from sdrag.errors import SdragError, UsageError
 
 if TYPE_CHECKING:
@@ -211,9 +211,9 @@ def highlight(
     from sdrag.highlight.highlighters import highlighter_named
     from sdrag.policy import Policy
 
-    complete = complete_with(engine)
-    name = highlighter or ("structured" if complete else "local")
-    if complete is None and name != "local":
+    model = llm_of(engine, "--engine")
+    name = highlighter or ("structured" if model else "local")
+    if model is None and name != "local":
         raise UsageError("That highlighter asks a model.", hint="Pass --engine.")
     section = {
         "cut_at": cut_at,
@@ -222,7 +222,8 @@ def highlight(
     }
     rules = Policy.read({"highlight": section})
     settings = Settings(highlighter_named(name), rules.highlight)
-    runner = PortRunner(Ports(complete=Port(complete) if complete else None))
+    complete: Any = model and Port(model.complete)
+    runner = PortRunner(Ports(complete=complete))
     result = evaluate_highlighter(read_questions(data, corpus), settings, runner)
     show({"highlighter": name, "cut_at": cut_at, **result}, as_json=as_json)
 

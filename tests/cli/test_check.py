@@ -220,11 +220,10 @@ def test_no_tracer_sees_what_a_command_asks_of_a_model(monkeypatch):
         common, "chat_model", lambda *_: FakeListChatModel(responses=["yes"] * 2)
     )
     prompt = Prompt("test", (Message("user", sensitive(SECRET)),))
-    ask = common.complete_with("langchain:some:model")
+    model = common.llm_of("langchain:some:model")
 
     with collect_runs() as seen:
-        assert ask is not None
-        assert ask(prompt) == "yes"
+        assert model.complete(prompt).text == "yes"
         FakeListChatModel(responses=["no"]).invoke("harmless")
 
     assert len(seen.traced_runs) == 1  # or it would be no proof

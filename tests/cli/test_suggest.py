@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import sdrag
 from sdrag.cli.app import app
 from sdrag.effects.prompts import Prompt
+from sdrag.framework import Model
 
 LETTER = """\
 Patient: Mrs Helen Marsh, born on 12 March 1961, badge number 55310.
@@ -88,7 +89,7 @@ def test_a_model_is_told_the_goal_and_kinds_alone(folder, monkeypatch):
         prompts.append("".join(message.content.text for message in prompt.messages))
         return "1. Hide the names of patients\n2. Verberge alles\n3. Hide phone numbers"
 
-    monkeypatch.setattr("sdrag.cli.suggest.complete_with", lambda *_: model)
+    monkeypatch.setattr("sdrag.cli.suggest.llm_of", lambda *_, **__: Model(model))
     policy = suggested(folder, "--goal", "protect patients", "--llm", "langchain:a:b")
 
     assert sentences(policy)[:2] == ["Hide the names of patients", "Hide phone numbers"]

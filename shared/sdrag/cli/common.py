@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.tokens import text_of
 from sdrag.errors import UsageError, require_extra
 
 if TYPE_CHECKING:
@@ -74,15 +73,6 @@ SpillFolder = Annotated[
 ]
 
 _PREFIX = "langchain:"
-
-
-def complete_with(
-    engine: str, option: str = "--engine"
-) -> Callable[[Prompt], str] | None:
-    """Return how prompts are completed; `None` for the local engine."""
-    model = llm_of(engine, option)
-    ask: Any = model and model.complete
-    return ask and (lambda prompt: text_of(ask(prompt)))
 
 
 def llm_of(

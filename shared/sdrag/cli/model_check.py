@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from sdrag.cli.common import LOCAL, AsJson, Llm, llm_of, progress_bars, show
+from sdrag.cli.common import (
+    LOCAL,
+    AsJson,
+    Llm,
+    ModelConcurrency,
+    ModelTimeout,
+    llm_of,
+    progress_bars,
+    show,
+)
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 
@@ -25,6 +34,8 @@ def model_check(
         ),
     ] = _STARTER,
     llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = 1,
     minutes: Annotated[
         float, typer.Option(min=0, help="No article is begun after them.")
     ] = 5.0,
@@ -43,7 +54,8 @@ def model_check(
     from sdrag.evaluation.model_check import check_model
 
     seconds = 60 * minutes
-    model = llm_of(llm, timeout=seconds, concurrency=1)
+    timeout = seconds if model_timeout is None else model_timeout
+    model = llm_of(llm, timeout=timeout, concurrency=model_concurrency)
     if model is None:
         raise UsageError("There is no model to check.", hint="Name it with --llm.")
     rules, given = Policy.read(policy), read_articles(articles)

@@ -5,14 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sdrag.cli.common import LOCAL, Llm, Rows, complete_with, read_input
+from sdrag.cli.common import (
+    LOCAL,
+    Llm,
+    ModelConcurrency,
+    ModelTimeout,
+    Rows,
+    llm_of,
+    read_input,
+)
 from sdrag.effects.prompts import Message, Prompt, sensitive
+from sdrag.effects.steps import Failure, Steps, complete
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.policy.document import KeepSection
@@ -25,6 +34,9 @@ _SAMPLE = 200_000
 """So many characters are read; what is rarer is not proposed."""
 _ABOUT = "Hide everything about "
 _SEEN = 2
+_FOR_GOAL = "for the goal"
+_REPLY = 400
+"""Tokens that eight rules may take."""
 _NEVER_ALONE = frozenset(
     {"DATE", "TIME", "DURATION", "NUMBER", "QUANTITY", "LOCATION", "ORGANIZATION"}
 )
@@ -66,21 +78,36 @@ def suggest(
     ] = None,
     rows: Rows = False,
     llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
 ) -> None:
     """
     Propose a policy for documents, or say which sentence of a policy to change.
 
     Reads a sample. Prints a policy with comments: what was found, how often, in masked
     examples. A model is told the goal and what was found, and nothing of the documents.
+    A model that fails is reported by its cause, and the command then ends with 1.
 
     Example: sdrag suggest documents --goal "nobody may know who the patients are"
     """
     if policy is not None and not (must_stay or must_go):
         raise UsageError("--policy needs --must-stay or --must-go.", hint="Name words.")
-    complete = complete_with(llm, "--llm")
+    from sdrag.pipeline import Engine
+    from sdrag.privacy.audit import count_failures
+
+    model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     documents = list(_sample(read_input(paths, rows=rows).documents))
+    causes: dict[str, int] = {}
     if policy is None:
-        text = "\n".join(_proposal(documents, goal, complete))
+        proposed = {**_kinds(documents), **_subjects(documents)}
+        if model is not None and goal:
+            engine = Engine(Policy.read({"constraints": []}), llm=model)
+            sentences, event = engine.run(_ask(goal, proposed))
+            unread = () if sentences or event.model_failures else ("no-verdict",)
+            causes = count_failures([event], unread)
+            proposed = dict.fromkeys(sentences, _FOR_GOAL) | proposed
+        is_asked = model is not None and not causes
+        text = "\n".join(_proposal(proposed, len(documents), goal, is_asked=is_asked))
         typer.echo(text)
         rules = Policy.parse(text)
     else:
@@ -91,6 +118,9 @@ def suggest(
     for words in must_go or ():
         for line in _advise(words, documents, rules, stay=False):
             typer.echo(f"# must go, “{words}”: {line}")
+    for cause in causes:  # beside the policy, which may go into a file
+        typer.echo(f"sdrag: model_failures: {cause}", err=True)
+    raise typer.Exit(1 if causes else 0)
 
 
 def _sample(documents: Iterable[Passage]) -> Iterator[Passage]:
@@ -102,32 +132,36 @@ def _sample(documents: Iterable[Passage]) -> Iterator[Passage]:
             left -= len(document.text)
 
 
+def _ask(goal: str, found: Iterable[str]) -> Steps[list[str]]:
+    """Ask a model for sentences; none where it fails, or none is understood."""
+    text = sensitive(_ASK.format(goal=goal, found="; ".join(found)))
+    prompt = Prompt("suggest", (Message("user", text),), max_tokens=_REPLY)
+    (outcome,) = yield from complete([prompt])
+    reply = "" if isinstance(outcome, Failure) else outcome.value.text
+    lines = (_LIST_MARK.sub("", line) for line in reply.splitlines())
+    return [line for line in lines if line and _parse(line).status == "understood"]
+
+
 def _proposal(
-    documents: Sequence[Passage], goal: str, complete: Callable[[Prompt], str] | None
+    proposed: Mapping[str, str], documents: int, goal: str, *, is_asked: bool
 ) -> Iterator[str]:
-    """Yield the lines of a policy."""
+    """Yield the lines of a policy; `is_asked` of a model that answered."""
     from sdrag.evaluation.examples import run_examples
 
-    proposed = {**_kinds(documents), **_subjects(documents)}
     wanted = _asked_by(goal)
-    if complete and goal:
-        prompt = _ASK.format(goal=goal, found="; ".join(proposed))
-        reply = complete(Prompt("suggest", (Message("user", sensitive(prompt)),)))
-        lines = (_LIST_MARK.sub("", line) for line in reply.splitlines())
-        proposed = {line: "for the goal" for line in lines if line} | proposed
-    yield _HEAD.format(documents=len(documents), file="policy.yaml")
+    yield _HEAD.format(documents=documents, file="policy.yaml")
     chosen, others = [], []
     for sentence, note in proposed.items():
         parsed = _parse(sentence)
         if parsed.status != "understood":
             continue
         entry = {"text": sentence, **_example(parsed)}
-        is_wanted = note == "for the goal" or _is_wanted(parsed, wanted)
+        is_wanted = note == _FOR_GOAL or _is_wanted(parsed, wanted)
         if is_wanted and not run_examples(Policy.read([entry])).failed:
             chosen.append((note, entry))
         else:
             others.append((note, sentence))
-    if goal and not wanted and not complete:
+    if goal and not wanted and not is_asked:
         yield "# The goal names no kind that is known: choose from what was found."
     if goal and not chosen:
         yield "# Nothing that the goal names was found: choose from what was."

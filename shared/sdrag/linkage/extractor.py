@@ -100,7 +100,7 @@ class ModelExtractor:
             for text, list_ in zip(texts, known, strict=True)
         )
         outcomes = yield from complete(
-            Prompt("linkage.extract", (system, Message("user", content)))
+            Prompt("linkage.extract", (system, Message("user", content))).limited()
             for content in asked
         )
         return [*map(self._found, texts, outcomes)]
