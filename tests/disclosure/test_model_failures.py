@@ -144,6 +144,9 @@ MODELS = {
     "no control": lambda p: quote(p, control=False),
     "nobody but the control": lambda p: quote(p, names=lambda _: []),
     "a copy for all but the control": lambda p: quote(p, text_of(p)),
+    "words of the control beside others": lambda p: quote(
+        p, *re.findall("Somebody asked for (.*) and (.*)[.]", text_of(p))[0], "The"
+    ),
     "letters": lambda p: quote(p, *"aeiost.,@"),
     "ids of another prompt": lambda p: quote(p, names=lambda _: ["q101", "c99"]),
     "ids that are mixed up": lambda p: quote(p, names=lambda ids: [*ids[1:], "rule"]),

@@ -17,6 +17,7 @@ from sdrag.effects.modes import iterate_sync, sync, wait
 from sdrag.effects.prompts import Label, Labelled, Prompt, admit
 from sdrag.effects.runner import Limits, PortRunner, Ports
 from sdrag.effects.steps import Steps, arun, run
+from sdrag.effects.tokens import Completion
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.answering import answer, plan
 from sdrag.highlight.exchange import (
@@ -206,6 +207,19 @@ def test_it_streams_and_breaks_off() -> None:
     with pytest.raises(ModelError) as caught:
         pieces_of([summarized("In ten days.")[:-6], "BREAK"])
     assert "BREAK" not in str(caught.value)
+
+
+def test_a_summary_that_is_cut_off_is_told_as_that() -> None:
+    """Its words are not released: it may end in the middle of a thought."""
+    cut_off = Completion(summarized("In ten"), is_cut_off=True)
+
+    def reply(prompt: Prompt) -> Any:
+        is_last = prompt.name == "highlight.summarize"
+        return cut_off if is_last else model()(prompt)
+
+    result, _ = ask(reply)
+
+    assert (result.text, result.reason) == (DECLINE, "cut-off")
 
 
 def test_a_refusal_drags_no_text_along() -> None:

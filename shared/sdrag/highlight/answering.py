@@ -20,7 +20,7 @@ from itertools import compress
 from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.replies import read_reply
 from sdrag.effects.runner import readable
-from sdrag.effects.steps import Steps, complete, replied
+from sdrag.effects.steps import CUT_OFF, Steps, complete, replied, why_failed
 from sdrag.errors import PromptSanitizationError, SdragError
 from sdrag.highlight.exchange import Answer, Asked, Context, Plan, Settings
 from sdrag.highlight.summarizer import Summary, summary_prompt
@@ -48,8 +48,10 @@ def finish(planned: Plan, settings: Settings) -> Steps[Answer]:
     try:
         (outcome,) = yield from complete([planned.prompt])
         summary = read_reply(replied(outcome).text, Summary)
-    except SdragError:
-        return decline(settings, planned, "summarizer-failed")
+    except SdragError as error:
+        is_cut_off = why_failed(error) == CUT_OFF
+        reason = CUT_OFF if is_cut_off else "summarizer-failed"
+        return decline(settings, planned, reason)
     return release(settings, planned, summary)
 
 

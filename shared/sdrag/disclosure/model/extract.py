@@ -254,18 +254,21 @@ class Extraction:
         names = [constraint.id for constraint in question.batch]
         if isinstance(outcome, Failure):
             return dict.fromkeys(names, why_failed(outcome.error))
-        verdicts = dict(read_verdicts(outcome.value.text, [*names, control.id]))
-        answer = verdicts.pop(control.id, None)
-        if answer is None:
+        verdicts = read_verdicts(outcome.value.text, [*names, control.id])
+        if control.id not in verdicts:
             return dict.fromkeys(names, "no-verdict")
-        if not control.is_answered(answer):
+        if not control.is_answered(verdicts[control.id]):
             return dict.fromkeys(names, "control-failed")
-        doubts = {name: "no-verdict" for name in names if name not in verdicts}
-        copied = [name for name in verdicts if control.is_copied(verdicts[name])]
-        for name in copied:  # it took the planted words for another constraint, too
-            del verdicts[name]
-            doubts[name] = "control-failed"
-        astray = self._find(question, verdicts, fold(control.sentence))
+        doubts: dict[str, str] = {}
+        usable: dict[str, Sequence[str]] = {}
+        for name in names:
+            if name not in verdicts:
+                doubts[name] = "no-verdict"
+            elif control.is_copied(verdicts[name]):  # it takes all for this one, too
+                doubts[name] = "control-failed"
+            else:
+                usable[name] = verdicts[name]
+        astray = self._find(question, usable, fold(control.sentence))
         return doubts | dict.fromkeys(astray, "span-not-in-text")
 
     def _find(
