@@ -282,6 +282,27 @@ def test_what_is_asked_again_is_asked_in_small_prompts_and_no_more_than_may_be()
     assert len(again) == 5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He left **the green** van here.",
+        "He left the gre-\nen van here.",
+        "| the green | van |",
+        "- the green\n- van",
+        "[the green](https://a.example/van) van",
+    ],
+)
+def test_a_quotation_is_found_however_the_text_is_set(text):
+    """Hyphens at line ends, Markdown and tables leave nothing in doubt."""
+    built = engine(["Hide what the crew ate"], model=True)
+
+    done = released([Passage("p", text)], built, lambda p: quote(p, "the green van"))
+
+    assert "green" not in done.passages[0].text
+    assert "van" not in re.findall(r"\w+", done.passages[0].text)
+    assert not done.decisions[0].reason
+
+
 def asked(passages, built, model):
     """Return what is released, and how many prompts that took."""
     prompts = []

@@ -14,7 +14,6 @@ payments", and to a passage wrapped in anything at all.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -23,20 +22,12 @@ from rapidfuzz import fuzz
 
 from sdrag.highlight.boundaries import cuts_a_word, widen
 from sdrag.text.folding import Folded, fold, fold_text
-from sdrag.text.mapped import MappedText, Pieces
+from sdrag.text.readings import strip_markup
 from sdrag.vocabulary import Confidential, Passage, Span
 
 _EXACT = 100.0
 _MAX_OCCURRENCES = 1_000
 """How many occurrences in a passage are looked at before a search gives up."""
-_MARKUP = re.compile(
-    r"^[ \t]*+(?:\|[ \t]*+)?:?-{2,}+:?[ \t|:-]*+$"  # the rule of a table, or a rule
-    r"|^[ \t]*+(?:#{1,6}|>++|[-*+\u2022])[ \t]++"  # heading, quotation, list item
-    r"|!?\[(?=[^\[\]\n]{1,200}\]\([^()\s]{1,500}\))|\]\([^()\s]{1,500}\)"  # link
-    r"|(?<=[^\W\d_])[-\u2010\u2011\u00ad]\s*+(?=[^\W\d_])"  # hyphen
-    r"|[*_~`]++|\\(?=[^\w\s])|\||<br\s*+/?>",
-    re.MULTILINE,
-)
 _EMPHASIS = "*_~`"
 
 
@@ -67,7 +58,7 @@ class Matcher(Confidential):
     def of(cls, passages: Sequence[Passage], threshold: float) -> Matcher:
         """Fold the passages."""
         texts = tuple(passage.text for passage in passages)
-        unmarked = tuple(map(_unmarked, texts))
+        unmarked = tuple(map(strip_markup, texts))
         return cls(texts, tuple(map(fold, texts)), unmarked, threshold)
 
     def find(self, quotation: str) -> Match | None:
@@ -85,7 +76,7 @@ class Matcher(Confidential):
         ):
             for span in _whole_occurrences(needle, folded, text) if needle else ():
                 yield Match(index, span, _EXACT)
-        needle = _unmarked(quotation).text.strip()
+        needle = strip_markup(quotation).text.strip()
         for index, (text, folded) in enumerate(
             zip(self.texts, self.unmarked, strict=True)
         ):
@@ -124,18 +115,6 @@ def _whole_occurrences(needle: str, folded: Folded, text: str) -> Iterator[Span]
         span = folded.span(start, start + len(needle))
         if not (cuts_a_word(text, span.start) or cuts_a_word(text, span.end)):
             yield span
-
-
-def _unmarked(text: str) -> Folded:
-    """Fold a text without hyphens in words, Markdown's marks and bars of tables."""
-    pieces, done = Pieces(), 0
-    for match in _MARKUP.finditer(text):
-        pieces.add(text[done : match.start()], done)
-        parts = match[0] == "|" or match[0].startswith("<") or match[0].endswith("-|")
-        pieces.add(" " if parts else "", match.start(), len(match[0]))
-        done = match.end()
-    pieces.add(text[done:], done)
-    return fold(MappedText(*pieces.fields(), None))
 
 
 def _with_emphasis(text: str, span: Span) -> Span:

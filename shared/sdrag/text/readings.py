@@ -16,12 +16,21 @@ from itertools import product
 
 from sdrag.text.decoding import decode, parted
 from sdrag.text.folding import Folded, fold
+from sdrag.text.mapped import MappedText, Pieces
 
 _LEET = str.maketrans("4@3!105$7+892|", "aaeiiossttbgzi")
 _EITHER = re.compile(r"(?<!\S)[^\s1!|]*+[1!|]\S*+")
 _UPRIGHT = re.compile(r"[1!|]")
 _UPRIGHTS = 3
 """So many uprights of a word are read in both ways."""
+_MARKUP = re.compile(
+    r"^[ \t]*+(?:\|[ \t]*+)?:?-{2,}+:?[ \t|:-]*+$"  # the rule of a table, or a rule
+    r"|^[ \t]*+(?:#{1,6}|>++|[-*+\u2022])[ \t]++"  # heading, quotation, list item
+    r"|!?\[(?=[^\[\]\n]{1,200}\]\([^()\s]{1,500}\))|\]\([^()\s]{1,500}\)"  # link
+    r"|(?<=[^\W\d_])[-\u2010\u2011\u00ad]\s*+(?=[^\W\d_])"  # hyphen
+    r"|[*_~`]++|\\(?=[^\w\s])|\||<br\s*+/?>",
+    re.MULTILINE,
+)
 _MIXED = re.compile(r"[@$!+0-9](?:(?<=[a-z].)|(?<!\+)(?=[a-z]))")
 
 
@@ -38,6 +47,18 @@ def readings(text: str) -> tuple[Folded, ...]:
     if _MIXED.search(last.text):
         found += (replace(last, text=letters) for letters in _unmasked(last.text))
     return tuple(found)
+
+
+def strip_markup(text: str) -> Folded:
+    """Fold a text without hyphens in words, Markdown's marks and bars of tables."""
+    pieces, done = Pieces(), 0
+    for match in _MARKUP.finditer(text):
+        pieces.add(text[done : match.start()], done)
+        parts = match[0] == "|" or match[0].startswith("<") or match[0].endswith("-|")
+        pieces.add(" " if parts else "", match.start(), len(match[0]))
+        done = match.end()
+    pieces.add(text[done:], done)
+    return fold(MappedText(*pieces.fields(), None))
 
 
 def _unmasked(text: str) -> Iterator[str]:

@@ -27,6 +27,7 @@ from sdrag.vocabulary import Span
 
 _ENDS = attrgetter("start", "end")
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
+_LEAST_RATIO = 90.0
 _FUZZY_LENGTH = 6
 """Shorter quotations must match exactly: one changed letter makes another word."""
 
@@ -154,25 +155,25 @@ def covered(spans: Iterable[Span]) -> int:
     return sum(len(span) for span in merge(spans))
 
 
-def locate(quotation: str, folded: Folded, threshold: float = 90.0) -> tuple[Span, ...]:
+def locate(quotation: str, folded: Folded, *others: Folded) -> tuple[Span, ...]:
     """
     Find everything in a text that a quotation means.
 
     Every exact occurrence (up to case, whitespace and typography) counts. Where there
-    is none, the best fuzzy match does, widened to whole words.
+    is none, the best fuzzy match does (rapidfuzz, partial ratio), widened to words.
 
     Args:
         quotation: What a model or a person says is in the text.
         folded: The text, folded.
-        threshold: The least rapidfuzz partial ratio, from 0 to 100.
+        others: Other readings of it, for exact occurrences.
     """
     needle = fold_text(quotation)
     if not needle:
         return ()
-    exact = tuple(folded.find(needle))
+    exact = tuple({s: None for read in (folded, *others) for s in read.find(needle)})
     if exact or not _FUZZY_LENGTH <= len(needle) <= len(folded.text):
         return exact
-    match = fuzz.partial_ratio_alignment(needle, folded.text, score_cutoff=threshold)
+    match = fuzz.partial_ratio_alignment(needle, folded.text, score_cutoff=_LEAST_RATIO)
     if match is None or match.dest_start >= match.dest_end:
         return ()
     # Widened in the folded text, where no invisible character passes for a boundary.

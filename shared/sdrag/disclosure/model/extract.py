@@ -32,6 +32,7 @@ from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
 from sdrag.effects.tokens import estimate_tokens
 from sdrag.policy import DisclosureSection
 from sdrag.text.folding import Folded, fold, fold_text
+from sdrag.text.readings import readings, strip_markup
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import locate
 from sdrag.vocabulary import Confidential, Constraint, Finding, Span
@@ -275,13 +276,14 @@ class Extraction:
         self, question: Question, verdicts: Mapping[str, Sequence[str]], planted: Folded
     ) -> list[str]:
         """Add what is quoted; returns the constraints of what is not in the text."""
-        folded = fold(question.block.text)
+        text = question.block.text
+        folded, *others = (*readings(text), strip_markup(text))
         astray: dict[str, None] = {}
         for name, quotations in verdicts.items():
             for quotation in quotations:
                 words = fold_text(quotation)
                 is_planted = any(planted.find(words))
-                spans: Iterable[Span] = locate(quotation, folded)
+                spans: Iterable[Span] = locate(quotation, folded, *others)
                 if is_planted:  # what is like it in the text is not meant
                     spans = folded.find(words)
                 elif not spans or not any(map(str.isalnum, words)):
