@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -119,12 +119,16 @@ def measure(url: str, count: int) -> Iterator[Row]:
             yield {"texts": name, "model": model, **row, **asked}
 
 
-def print_table(rows: Sequence[Row]) -> None:
-    """Print rows as a table in Markdown."""
-    print(f"| {' | '.join(rows[0])} |\n|{' --- |' * len(rows[0])}")
+def print_table(rows: Iterable[Row]) -> list[Row]:
+    """Print rows as a table in Markdown, each when it comes, and return them."""
+    printed: list[Row] = []
     for row in rows:
-        print(f"| {' | '.join(str(value) for value in row.values())} |")
-    print(flush=True)
+        if not printed:
+            print(f"| {' | '.join(row)} |\n|{' --- |' * len(row)}")
+        print(f"| {' | '.join(map(str, row.values()))} |", flush=True)
+        printed.append(row)
+    print()
+    return printed
 
 
 def is_worse(rows: Sequence[Row]) -> bool:
@@ -147,12 +151,11 @@ def main(
 ) -> None:
     """Print three tables: features of clients, uses of sdrag, and what is redacted."""
     with served(server, port) as url:
-        tables = {"features": list(try_features(url))}
-        print_table(tables["features"])
-        tables["uses"] = list(try_uses(url))
-        print_table(tables["uses"])
-        tables["redaction"] = list(measure(url, articles))
-        print_table(tables["redaction"])
+        tables = {
+            "features": print_table(try_features(url)),
+            "uses": print_table(try_uses(url)),
+            "redaction": print_table(measure(url, articles)),
+        }
     if as_json:
         print(json.dumps(tables))
     tried = tables["features"] + tables["uses"]

@@ -13,15 +13,15 @@ from langchain_openai import ChatOpenAI
 from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 CONTEXT = 8192
 """Tokens: all that the model was trained for."""
 TOOLS = "tools, or words: the model's template shows it none"
 QUESTION = "The harbour opens at six. When does the harbour open?"
 COUNT = "Count to ten thousand."
-SHORT = {"max_tokens": 60}
-ENDLESS = {"extra_body": {"ignore_eos": True}}
+SHORT: dict[str, Any] = {"max_tokens": 60}
+ENDLESS: dict[str, Any] = {"extra_body": {"ignore_eos": True}}
 
 
 class Opening(BaseModel):
@@ -48,7 +48,7 @@ def chat_openai(url: str) -> ChatOpenAI:
     """Return LangChain's client."""
     return ChatOpenAI(
         base_url=f"{url}/v1",
-        api_key="none",
+        api_key=SecretStr("none"),
         model="smollm2",
         max_retries=0,
         temperature=0,

@@ -49,7 +49,7 @@ def langchain(llm: Any, state: Path, options: Options) -> Uses:
     raw = store.as_retriever()
     retriever = lc.SelectiveDisclosureRetriever(base_retriever=raw, **bound)
     fresh = lc.SelectiveDisclosureRetriever(base_retriever=raw, **redact)
-    writes = llm.bind(max_tokens=60)
+    writes = llm.model_copy(update={"max_tokens": 60})  # an agent drops what is bound
     prompt = ChatPromptTemplate.from_template("{context}\n\nQuestion: {question}")
 
     def given(source: Any) -> Any:
@@ -63,7 +63,7 @@ def langchain(llm: Any, state: Path, options: Options) -> Uses:
         [create_retriever_tool(raw, *SEARCH)],
         middleware=[lc.SelectiveDisclosureMiddleware(**bound, tools=["search"])],
     )
-    asked = {"messages": [("user", QUESTION)]}
+    asked: Any = {"messages": [("user", QUESTION)]}
     answer = given(retriever) | lc.HighlightAndSummarize(**bound)
     return {
         "bind": lambda: (
