@@ -211,7 +211,7 @@ def highlight(
     from sdrag.highlight.highlighters import highlighter_named
     from sdrag.policy import Policy
 
-    model = llm_of(engine, "--engine")
+    model: Any = llm_of(engine, "--engine")
     name = highlighter or ("structured" if model else "local")
     if model is None and name != "local":
         raise UsageError("That highlighter asks a model.", hint="Pass --engine.")
@@ -222,8 +222,7 @@ def highlight(
     }
     rules = Policy.read({"highlight": section})
     settings = Settings(highlighter_named(name), rules.highlight)
-    complete: Any = model and Port(model.complete)
-    runner = PortRunner(Ports(complete=complete))
+    runner = PortRunner(Ports(complete=model and Port(model.complete)))
     result = evaluate_highlighter(read_questions(data, corpus), settings, runner)
     show({"highlighter": name, "cut_at": cut_at, **result}, as_json=as_json)
 
