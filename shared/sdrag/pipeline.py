@@ -166,11 +166,9 @@ def check_answer(
     """
     policy, now = engine.policy, now or datetime.now(UTC)
 
-    def guesses(text: str) -> Steps[tuple[Span, ...]]:
+    def guesses(text: str, question: str) -> Steps[tuple[Span, ...]]:
         context = draft.passages
-        return (
-            yield from find_guesses(text, draft.question, context, policy, principal)
-        )
+        return (yield from find_guesses(text, question, context, policy, principal))
 
     state = engine.state
     return (

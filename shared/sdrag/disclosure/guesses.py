@@ -78,6 +78,11 @@ _UNITS = listed(
     st nd rd th
     """
 )
+_CONTRACTION = re.compile(
+    r"\b(?:are|could|did|do|does|had|has|have|is|might|must|need|should|was|were|would)"
+    r"n['\u2019]t\b",
+    re.IGNORECASE,
+)
 _FUNCTION, _TELLING, _RARE = 100, 500, 4_000
 """From these ranks on, a word tells something, and means the same everywhere."""
 _LEAST = 3
@@ -110,7 +115,8 @@ def find_guesses(
     if not asked:
         return ()
     marks = mark_pattern(policy.disclosure.marks)
-    answer = marks.sub(lambda mark: " " * len(mark.group()), answer)
+    for pattern in (marks, _CONTRACTION):
+        answer = pattern.sub(lambda match: " " * len(match.group()), answer)
     (outcome,) = yield from LocalDetector().detect([answer])
     mentions = replied(outcome)
     known = _Context.of(context)

@@ -2,11 +2,12 @@
 The guard after generation: what may be said of an answer, and what is left of it.
 
 An answer passes, in this order: it is readable at all; its context was released to the
-one it answers; it holds nothing that redaction withheld, and no guess of it; nothing
-only an injection would have put there; every claim is grounded; no passage contradicts
-it; every claim is rightly cited; and where the policy wants it, it says how fresh its
-sources are. Whatever cannot be checked is said to be unchecked: an answer has the
-status `checked` only if every check that the policy asks for was made and passed.
+one it answers; it holds nothing that redaction withheld, and no guess of it; what it
+affirms or denies of the question is in its context; nothing only an injection would
+have put there; every claim is grounded; no passage contradicts it; every claim is
+rightly cited; and where the policy wants it, it says how fresh its sources are.
+Whatever cannot be checked is said to be unchecked: an answer has the status `checked`
+only if every check that the policy asks for was made and passed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,6 +23,7 @@ from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded, Status
 from sdrag.guardrails.claims import find_citations, is_wordless
+from sdrag.guardrails.grounding import Guesses, check_yes_or_no
 from sdrag.guardrails.notices import sources
 from sdrag.guardrails.withheld import find_withheld, is_of_another
 from sdrag.policy import GUARDS, Policy
@@ -29,8 +31,6 @@ from sdrag.state import State
 from sdrag.text.spans import SpanUnion, merge, splice
 from sdrag.vocabulary import Principal, Span
 
-Guesses = Callable[[str], Steps[tuple[Span, ...]]]
-"""Finds what an answer says of a type that is withheld, and its context does not."""
 MOST_CHARACTERS = 40_000
 _CHUNK = re.compile(r"\S+")
 _WORD = re.compile(r"\w[\w\u0300-\u036f\u00ad\u200b-\u200d]*(?:['\u2019-]\w+)*")
@@ -62,6 +62,8 @@ def guard(
     if is_of_another(passages, principal, state):
         return work.decline("withheld", "other-audience")
     if refusal := (yield from _cut_withheld(work, state, guesses)):
+        return refusal
+    if policy.rules and (refusal := (yield from check_yes_or_no(work, guesses))):
         return refusal
     for entry in GUARDS:
         section = entry.settings(policy)
@@ -96,7 +98,7 @@ def _cut_withheld(
         find_withheld(passages, text, policy, state) if state else ((), True)
     )
     if guesses is not None:
-        guessed = yield from guesses(text)
+        guessed = yield from guesses(text, work.draft.question)
         cited = SpanUnion(_known_citations(work))
         spans += tuple(span for span in guessed if not cited.contains(span))
     if spans:

@@ -4,21 +4,36 @@ Groundedness: each claim of an answer against the passages it was made from.
 A claim that is not supported is a hallucination until shown otherwise. The evidence is
 kept with each claim: which passages, which sentences, how sure. A claim that could not
 be checked counts as unsupported, with a code of its own.
+
+A yes or a no is judged by what it affirms or denies of the question. Under constraints
+it is declined where the released text does not support that, whatever the policy says
+of other claims: hidden values are never consulted, so another one gives the same answer
+or is declined too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
-from sdrag.guardrails.claims import Claim
+from sdrag.guardrails.claims import Claim, claims
 from sdrag.guardrails.judging import ask
+from sdrag.guardrails.yes_no import (
+    affirmed,
+    is_bare_verdict,
+    propositions,
+    split_claim,
+)
 from sdrag.policy import GroundingSection
 from sdrag.text.sentences import sentences
-from sdrag.vocabulary import Confidential, Passage
+from sdrag.vocabulary import Confidential, Passage, Span
 
+Guesses = Callable[[str, str], Steps[tuple[Span, ...]]]
+"""Finds what a text, and the question it answers, say of a hidden type that the context
+does not hold."""
 RULE = "grounding"
 
 _MOST_EVIDENCE = 2_000
@@ -116,8 +131,16 @@ def at_answer(work: AnswerWork, section: GroundingSection) -> Steps[Guarded | No
         return None
     if len(work.claims) > section.max_claims:
         return work.decline(RULE, "too-many-claims")
+    parts = [split_claim(work.draft.question, claim.text) for claim in work.claims]
+    read = [
+        replace(claim, text=text)
+        for claim, texts in zip(work.claims, parts, strict=True)
+        for text in texts
+    ]
+    judged = iter((yield from supports(read, work.draft.passages, section)))
     work.supports = tuple(
-        (yield from supports(work.claims, work.draft.passages, section))
+        replace(min(islice(judged, len(texts)), key=_least), claim=claim)
+        for claim, texts in zip(work.claims, parts, strict=True)
     )
     for index, support in enumerate(work.supports):
         if support.score is not None and support.score >= section.threshold:
@@ -131,4 +154,40 @@ def at_answer(work: AnswerWork, section: GroundingSection) -> Steps[Guarded | No
         return work.decline(RULE, "unsupported")
     if work.dropped and len(work.dropped) == len(work.claims):
         return work.decline(RULE, "nothing-left")
+    return None
+
+
+def _least(support: ClaimSupport) -> float:
+    return -1.0 if support.score is None else support.score
+
+
+def check_yes_or_no(work: AnswerWork, guesses: Guesses | None) -> Steps[Guarded | None]:
+    """
+    Decline a yes or a no that the released text does not support.
+
+    Args:
+        work: The answer, before any check of its claims.
+        guesses: Finds what is hidden in the question and not in the context. No yes or
+            no to that can be supported, and other answers may be about somebody else.
+    """
+    question, answer = work.draft.question, work.draft.answer
+    whole = Claim(Span(0, len(answer)), answer, ())
+    answered = claims(answer) or ((whole,) if is_bare_verdict(answer) else ())
+    statements = {
+        text: replace(claim, text=text)
+        for claim in answered
+        for text in affirmed(question, claim.text)
+    }
+    if answered and guesses is not None and (yield from guesses(question, "")):
+        declines = work.policy.disclosure.on_guess == "decline"
+        if statements or propositions(question) or declines:
+            return work.decline("withheld", "not-in-context")
+        work.note("withheld", "not-in-context", "flagged")
+    section = work.policy.grounding or GroundingSection()
+    judged = [*statements.values()]
+    for support in (yield from supports(judged, work.draft.passages, section)):
+        if support.score is None:
+            return work.decline("withheld", "unchecked")
+        if support.score < section.threshold:
+            return work.decline("withheld", "unsupported")
     return None
