@@ -13,8 +13,9 @@ that inner calls inherit and through context variables, so both are set for the 
 - LangSmith and OpenTelemetry are switched off by their own means;
 - the runtime of LangGraph keeps its context and loses its stream writer.
 
-The application's other context variables stay, and so does the task. `SECURITY.md`
-says what this does not reach. `tracing: {inner: shown}` in the policy hides nothing.
+The application's other context variables stay, and so does the task.
+`docs/leak-matrix.md` says what this does not reach. `tracing: {inner: shown}` in the
+policy hides nothing.
 """
 
 from __future__ import annotations

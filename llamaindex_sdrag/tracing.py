@@ -9,8 +9,8 @@ and tasks that the wrapper starts. The application goes on adding and removing h
 as before, and `uninstall` puts plain lists back. Older handlers get a list of ignored
 events that holds every event inside a wrapper. No code of LlamaIndex is replaced.
 
-`SECURITY.md` says what this does not reach. `tracing: {inner: shown}` in the policy
-hides nothing.
+`docs/leak-matrix.md` says what this does not reach. `tracing: {inner: shown}` in the
+policy hides nothing.
 """
 
 from __future__ import annotations

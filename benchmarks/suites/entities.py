@@ -6,6 +6,7 @@ and precision over tokens, and recall over entities, where an entity counts only
 every one of its mentions is covered to the last token. DIRECT and QUASI identifiers are
 to be masked; NO_MASK is not, so masking it costs precision. For data with types and no
 identifier classes, everything annotated is to be masked, and F2 is given for each type.
+The contextual spans of RedactionBench count neither way.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
 """What data sets call our types; the first name that a data set uses counts."""
 
 
+_LABELS = {"mandatory": "QUASI", "contextual": "EITHER"}
+"""What RedactionBench says of a span: to be masked, or a matter of taste."""
+_NOT_WANTED = {"NO_MASK", "EITHER"}
+
+
 @dataclass(frozen=True, slots=True)
 class Gold:
     """
@@ -63,7 +69,7 @@ class Gold:
     Args:
         span: Where.
         type: The data set's name for what it is.
-        identifier: DIRECT, QUASI or NO_MASK.
+        identifier: DIRECT, QUASI, NO_MASK or EITHER.
         entity: Which mentions belong together.
     """
 
@@ -97,7 +103,7 @@ class _Counts:
 
 def read_annotated(path: Path) -> list[Annotated]:
     """
-    Read JSON lines of `text` and `entities`, or a JSON list of `full_text` and `spans`.
+    Read rows of `text` and `entities`, `full_text` and `spans`, or RedactionBench's.
 
     Raises:
         UsageError: The file is neither.
@@ -149,7 +155,7 @@ def missed(
         mentions = _masking(detected)
         covering = [mention.span for mention in mentions]
         for gold in document.gold:
-            if gold.identifier != "NO_MASK" and not _covers(
+            if gold.identifier not in _NOT_WANTED and not _covers(
                 document.text, gold.span, _tokens(document.text, covering)
             ):
                 kind = f"missed {gold.identifier} {gold.type}"
@@ -162,6 +168,19 @@ def missed(
 
 
 def _annotated(row: Mapping[str, Any]) -> Annotated:
+    if "raw_text" in row:
+        return Annotated(
+            row["raw_text"],
+            tuple(
+                Gold(
+                    Span(span["start"], span["end"]),
+                    "",
+                    _LABELS[span["label"]],
+                    str(number),
+                )
+                for number, span in enumerate(row["spans"])
+            ),
+        )
     if "full_text" in row:
         return Annotated(
             row["full_text"],
@@ -197,11 +216,12 @@ def _count(
 ) -> None:
     text = document.text
     mentions = _masking(detected)
+    either = [gold.span for gold in document.gold if gold.identifier == "EITHER"]
     masked = _tokens(text, [mention.span for mention in mentions])
-    wanted = [gold for gold in document.gold if gold.identifier != "NO_MASK"]
+    wanted = [gold for gold in document.gold if gold.identifier not in _NOT_WANTED]
     gold_tokens = _tokens(text, [gold.span for gold in wanted])
     counts.gold += len(gold_tokens)
-    counts.masked += len(masked)
+    counts.masked += len(masked - (_tokens(text, either) - gold_tokens))
     counts.right += len(gold_tokens & masked)
     complete: dict[tuple[str, str], bool] = {}
     for gold in wanted:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pyarrow.parquet
+
 from sdrag.errors import UsageError
 
 __all__ = ["DATA", "load_articles", "read_json", "read_rows"]
@@ -42,7 +44,7 @@ def read_json(path: Path, content: str = "JSON") -> Any:
 
 def read_rows(path: Path, build: Callable[[dict[str, Any]], T], form: str) -> list[T]:
     """
-    Read JSON lines, or a JSON list, and build something of each row.
+    Read JSON lines, a JSON list or a Parquet file, and build something of each row.
 
     Args:
         path: Of the file.
@@ -53,15 +55,11 @@ def read_rows(path: Path, build: Callable[[dict[str, Any]], T], form: str) -> li
         UsageError: The file cannot be read, or a row is of another form.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        rows = _raw_rows(path)
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{path.name!r} cannot be read ({type(error).__name__})."
         ) from None
-    rows: list[Any] = text.splitlines()
-    with suppress(ValueError, RecursionError):
-        whole = json.loads(text)
-        rows = whole if isinstance(whole, list) else rows
     built = []
     for number, row in enumerate(rows, start=1):
         if isinstance(row, str) and not row.strip():
@@ -72,6 +70,18 @@ def read_rows(path: Path, build: Callable[[dict[str, Any]], T], form: str) -> li
             message = f"Line {number} of {path.name!r} is not {form}."
             raise UsageError(message) from None
     return built
+
+
+def _raw_rows(path: Path) -> list[Any]:
+    if path.suffix == ".parquet":
+        rows: list[Any] = pyarrow.parquet.read_table(path).to_pylist()
+        return rows
+    text = path.read_text(encoding="utf-8")
+    with suppress(ValueError, RecursionError):
+        whole = json.loads(text)
+        if isinstance(whole, list):
+            return whole
+    return list(text.splitlines())
 
 
 def load_articles(path: Path | None = None) -> list[dict[str, Any]]:

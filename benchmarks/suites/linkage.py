@@ -3,13 +3,14 @@ The suite `linkage`: links found, what leaks after masking, and what still is an
 
 Model-free. What leaks is what the `verbatim` generator would say: an entity of the
 hidden person leaks if any of its forms still is in the cluster's masked documents.
-An answer is kept if all its content words are in its masked sources. The linkage
+The same generator repeats its masked sources as the answer. The linkage
 attacker runs the resolver on the masked corpus, over what is still there to be read.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from statistics import fmean
@@ -27,24 +28,17 @@ from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold, fold_text
 
 __all__ = [
-    "answers_kept",
-    "content_words",
     "evaluate_linkage",
     "given_entities",
     "leak_rate",
     "link_scores",
     "remaining",
+    "rouge1_recall",
 ]
 
 _DIGITS = 12
 """Rates are compared with thresholds: what only rounding adds is taken off."""
 _WORD = re.compile(r"[^\W_]+")
-_FUNCTION_WORDS = """a an the and or but of in on at to for from by with without as is
-are was were be been being it its this that these those there their they them he she his
-her him who whom which what when where why how not no nor do does did has have had will
-would can could may might shall should than then so if into over under per about after
-before between during through up down out off all both each any some such only own"""
-_STOP = frozenset(_FUNCTION_WORDS.split())
 
 
 def evaluate_linkage(
@@ -86,7 +80,7 @@ def evaluate_linkage(
         "leaked_clusters": _leaked(clusters, rates),
         "masked_entities": int(masked.plan.masked.sum()),
         "entities": len(masked.assessment.resolved.entities),
-        "answers_kept": answers_kept(clusters, texts),
+        "rouge1_recall": rouge1_recall(clusters, texts),
         "attacker": {
             "links_before": len(masked.assessment.edges),
             "links_after": len(attacker.edges),
@@ -147,34 +141,31 @@ def remaining(masked: Masked) -> list[list[Any]]:
     return by_document
 
 
-def answers_kept(
+def rouge1_recall(
     clusters: Sequence[Cluster], texts: Mapping[str, str]
 ) -> dict[str, dict[str, float]]:
     """
-    Return, by type and source, the share of questions that can still be answered.
+    Return, by type and source of the questions, ROUGE-1 recall of all the sources.
+
+    What a generator that repeats its sources would reach: the share of the golden
+    answer's words that are in the masked sources, averaged (section 5.5.2).
 
     Args:
         clusters: With their questions.
         texts: The masked documents by id.
     """
-    kept: dict[str, dict[str, list[bool]]] = {}
+    recalls: dict[str, dict[str, list[float]]] = {}
     for cluster in clusters:
         for question in cluster.questions:
-            words = {
-                word for source in question.sources for word in _words(texts[source])
-            }
-            stands = all(word in words for word in content_words(question.answer))
-            by_source = kept.setdefault(question.type, {})
-            by_source.setdefault(question.source, []).append(stands)
+            sources = Counter(_words(" ".join(texts[id_] for id_ in question.sources)))
+            golden = Counter(_words(question.answer))
+            recall = (golden & sources).total() / golden.total()
+            by_source = recalls.setdefault(question.type, {})
+            by_source.setdefault(question.source, []).append(recall)
     return {
         type_: {source: fmean(values) for source, values in sorted(by_source.items())}
-        for type_, by_source in sorted(kept.items())
+        for type_, by_source in sorted(recalls.items())
     }
-
-
-def content_words(text: str) -> list[str]:
-    """Return the folded words of a text that are not function words."""
-    return [word for word in _words(text) if word not in _STOP]
 
 
 def _words(text: str) -> list[str]:

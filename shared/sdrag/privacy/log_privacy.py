@@ -9,7 +9,7 @@ application puts `RawTextFilter` on its log handlers, and sends warnings there:
     handler.addFilter(RawTextFilter())
     logging.captureWarnings(True)
 
-Nothing is installed by itself. `SECURITY.md` names what the filter does not reach.
+Nothing is installed by itself. `docs/security.md` names what the filter does not reach.
 """
 
 from __future__ import annotations
