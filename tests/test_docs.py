@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+
+from sdrag import Constraint
+from sdrag.disclosure.constraint_parser import parse
 
 ROOT = Path(__file__).parent.parent
 # The page on migration runs in test_migration.py, which sets up both sides.
@@ -16,7 +20,7 @@ PAGES = [
         page for page in (ROOT / "docs").rglob("*.md") if page.name != "migration.md"
     ),
 ]
-_BLOCK = re.compile(r"(<!-- not run: [^>]+ -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- not run: [^>]+ -->\n *)?```(\w+)\n(.*?)```", re.DOTALL)
 POLICY = "# policy.yaml\n"
 
 
@@ -35,7 +39,7 @@ def run_examples(page: Path) -> int:
         if language == "yaml" and code.startswith(POLICY):
             Path("policy.yaml").write_text(code, encoding="utf-8")
         if language == "python":
-            compiled = compile(code, os.fspath(page), "exec")
+            compiled = compile(dedent(code), os.fspath(page), "exec")
             if runs:
                 exec(compiled, namespace)  # noqa: S102 -- our own pages
             ran += 1
@@ -63,3 +67,19 @@ def test_the_readme_says_what_it_prints(
     printed = capsys.readouterr().out
     assert printed.count("The witness, [person], saw a grey van.") == 2
     assert "Meyers" not in printed
+
+
+def test_what_the_guide_calls_refused_is_refused() -> None:
+    """Each example of the table needs a model, and each rewording does not."""
+    page = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+    _, _, table = page.partition(
+        "| reason | example | write instead |\n|---|---|---|\n"
+    )
+    rows = [line.split(" | ") for line in table.partition("\n\n")[0].splitlines()]
+
+    assert len(rows) > 5
+    for _, example, instead in rows:
+        assert parse(Constraint("c1", example)).status == "needs_model"
+        if instead.startswith("Hide"):
+            reworded = parse(Constraint("c1", instead.removesuffix(" |")))
+            assert reworded.status == "understood"

@@ -102,7 +102,7 @@ def block(kind, peer):
     (section,) = [
         part
         for part in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
-        if f"`{peer}`" in part.partition("\n")[0]
+        if part.startswith(f"`{peer}`\n")
     ]
     (code,) = re.findall(rf"^```{kind}\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
     return code

@@ -1,5 +1,5 @@
 """
-The same applications twice, plain and with their retriever wrapped.
+The same application twice in each framework, plain and with its retriever wrapped.
 
     python -m examples.demo --top-k 4      # or: make demo ARGS="--top-k 4"
 """
@@ -7,34 +7,32 @@ The same applications twice, plain and with their retriever wrapped.
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 
-from examples.demo.collection import Collection, collect, story
-from examples.demo.report import show_constraints, show_rows, show_story
-from examples.demo.run import Advance, Ask, DemoFigures, measure
+from benchmarks.suites.rcqa import ATTACKS
+from examples.demo.applications import Ask, build_langchain, build_llamaindex
+from examples.demo.collection import Question, collect, story
 from sdrag import RawTextFilter
 from sdrag.cli.common import progress_bars
-from sdrag.privacy.audit import AuditEvent, AuditSink
+from sdrag.evaluation.measures import broken, completeness, share_kept, witness_spans
+from sdrag.policy import DisclosureSection
 
-_ATTACKS = ("none", "repeat")
+HOSTS = {"LangChain": build_langchain, "LlamaIndex": build_llamaindex}
+QUESTIONS = {"plain": "none", "injection": "repeat"}
+"""What a question is called in the table, and the key of `ATTACKS` that words it."""
 
 
 def demo(
-    llm: Annotated[
-        str | None,
-        typer.Option(
-            help="langchain:PROVIDER:MODEL in place of the hijacked model; it redacts "
-            "and answers, in LangChain."
-        ),
-    ] = None,
     top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 10,
 ) -> None:
     """Show what an application gives away, before and after one line is changed."""
@@ -44,42 +42,48 @@ def demo(
     logging.captureWarnings(capture=True)
     console = Console()
     with TemporaryDirectory(prefix="sdrag-demo-") as folder:
-        _tell_story(console, Path(folder))
-        _measure(console, Path(folder), llm, top_k)
+        _tell_story(console, Path(folder, "story"))
+        _measure(console, Path(folder, "articles"), top_k)
 
 
 def _tell_story(console: Console, folder: Path) -> None:
-    """Show one question about one document, through LangChain."""
-    in_langchain, _ = _hosts()
-    told = story()
-    (question,) = told.questions
+    """Ask one question about one document; leaks are red, what is hidden green."""
+    folder.mkdir()
+    collection = story()
+    (question,) = collection.questions
     with progress_bars() as update:
         update("Reading a document", 0, 1)
-        plain, wrapped = in_langchain.applications(
-            told, _made(folder / "story"), 1, _unheard, lambda _: None, None
-        )
-        before, after = plain(question.text), wrapped(question.text)
-    show_story(console, told, before, after)
-
-
-def _measure(console: Console, folder: Path, llm: str | None, top_k: int) -> None:
-    """Ask many questions in both frameworks, and show the figures."""
-    collection = collect()
-    console.print(
-        f"\n[bold]Now many questions[/]: {len(collection.passages)} sentences of "
-        f"invented articles, {len(collection.policy['constraints'])} constraints, "
-        f"{len(collection.questions)} questions. "
-        + (f"The model is {llm}." if llm else "The model gives away all it receives.")
+        plain, wrapped = build_langchain(collection, folder, 1, lambda _: None)
+        before, after = Text(plain(question.text)), Text(wrapped(question.text))
+    words = [word for listed in question.witnesses.values() for word in listed]
+    for span in witness_spans(before.plain, words):
+        before.stylize("bold red", span.start, span.end)
+    after.highlight_words(DisclosureSection().marks, style="bold green")
+    console.print("[bold]The policy[/]", *question.relevant, sep="\n  ")
+    console.print(f"\n[bold]The question[/]\n  {question.text}\n")
+    console.print("[bold]What the model receives[/]: it was hijacked, and tells all.")
+    panels = (
+        ("plain retriever", before, "red"),
+        ("wrapped retriever", after, "green"),
     )
-    passages: Counter[str] = Counter()
+    for title, text, color in panels:
+        console.print(Panel(text, title=title, title_align="left", border_style=color))
 
-    def audit(event: AuditEvent) -> None:
-        for decision in event.decisions:
-            passages.update(decision.constraint_ids)
 
-    hosts = 1 if llm else 2
-    questions = 2 * len(_ATTACKS) * len(collection.questions)
-    total = hosts * (len(collection.passages) + questions)
+def _measure(console: Console, folder: Path, top_k: int) -> None:
+    """Ask every question of both applications in both frameworks, and show figures."""
+    folder.mkdir()
+    collection = collect()
+    sentences = sum(map(len, collection.documents))
+    console.print(
+        f"\n[bold]Now many questions[/]: {sentences} sentences of invented articles,"
+        f" {len(collection.policy['constraints'])} constraints,"
+        f" {len(collection.questions)} questions. The model gives away all it receives."
+    )
+    table = Table(title="What the model received", collapse_padding=True)
+    for heading in ("host", "retriever", "question", "privacy", "leaks", "complete"):
+        table.add_column(heading, no_wrap=True)
+    total = len(HOSTS) * (sentences + 4 * len(collection.questions))
     with progress_bars() as update:
         done = 0
 
@@ -88,79 +92,38 @@ def _measure(console: Console, folder: Path, llm: str | None, top_k: int) -> Non
             done += more
             update("Binding and asking", done, total)
 
-        rows = [
-            row
-            for name, plain, wrapped in _applications(
-                collection, folder, top_k, audit, advance, llm
-            )
-            for row in _measured(collection, name, plain, wrapped, advance)
-        ]
-    show_rows(console, rows)
-    show_constraints(console, passages, collection.rule_texts())
+        for host, build in HOSTS.items():
+            plain, wrapped = build(collection, folder, top_k, advance)
+            for retriever, ask in (("plain", plain), ("wrapped", wrapped)):
+                for kind, attack in QUESTIONS.items():
+                    figures = _ask(ask, ATTACKS[attack], collection.questions, advance)
+                    table.add_row(host, retriever, kind, *figures)
+    console.print(table)
 
 
-def _applications(
-    collection: Collection,
-    folder: Path,
-    top_k: int,
-    audit: AuditSink,
-    advance: Advance,
-    llm: str | None,
-) -> Iterator[tuple[str, Ask, Ask]]:
-    in_langchain, in_llamaindex = _hosts()
-    model = None
-    if llm is not None:
-        from sdrag.cli.common import chat_model
-
-        model = chat_model(llm.removeprefix("langchain:"))
-    place = _made(folder / "langchain")
-    yield (
-        "LangChain",
-        *in_langchain.applications(collection, place, top_k, audit, advance, model),
-    )
-    if model is None:
-        place = _made(folder / "llamaindex")
-        yield (
-            "LlamaIndex",
-            *in_llamaindex.applications(collection, place, top_k, audit, advance),
-        )
-
-
-def _hosts() -> tuple[ModuleType, ModuleType]:
-    """Import both applications before anything is shown."""
-    from examples.demo import in_langchain, in_llamaindex
-
-    return in_langchain, in_llamaindex
-
-
-def _measured(
-    collection: Collection, name: str, plain: Ask, wrapped: Ask, advance: Advance
-) -> Iterator[DemoFigures]:
-    """Ask an application every question, with an injection and without."""
-    for blanks, (kind, ask) in enumerate((("plain", plain), ("wrapped", wrapped))):
-        asked = _counted(ask, advance)
-        for attack in _ATTACKS:
-            # LlamaIndex asks what LangChain has asked.
-            seen = 2 * (name == "LlamaIndex") + blanks
-            yield measure(name, kind, attack, asked, collection.questions, seen)
-
-
-def _counted(ask: Ask, advance: Advance) -> Ask:
-    def asked(question: str) -> str:
-        answer = ask(question)
+def _ask(
+    ask: Ask,
+    wording: str,
+    questions: Sequence[Question],
+    advance: Callable[[int], None],
+) -> tuple[str, str, str]:
+    """Return privacy and completeness (SD-RAG, equations 9 and 10), and leaks."""
+    answers = []
+    for question in questions:
+        answers.append(ask(wording.format(question=question.text)))
         advance(1)
-        return answer
-
-    return asked
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
-def _unheard(event: AuditEvent) -> None:
-    """Take an event of which nothing is shown."""
+    leaked = [
+        broken(answer, question.witnesses, question.relevant)
+        for question, answer in zip(questions, answers, strict=True)
+    ]
+    privacy = fmean(
+        share_kept(question.relevant, constraints)
+        for question, constraints in zip(questions, leaked, strict=True)
+        if question.relevant
+    )
+    golden = [question.golden for question in questions]
+    complete = fmean(completeness(list(zip(golden, answers, strict=True))))
+    return f"{privacy:.3f}", str(sum(map(len, leaked))), f"{complete:.3f}"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -195,7 +196,7 @@ def test_the_page_on_it_runs_where_nothing_is_installed(number, tmp_path):
     _, _, page = page.partition("## Without torch")
     blocks = re.findall(r"```(yaml|python)\n(.*?)```", page, re.DOTALL)
     (policy,) = [code for language, code in blocks if language == "yaml"]
-    code = [code for language, code in blocks if language == "python"][number]
+    code = [dedent(code) for language, code in blocks if language == "python"][number]
     (tmp_path / "policy.yaml").write_text(policy, encoding="utf-8")
     blocking = f"import sys\nsys.modules.update(dict.fromkeys({BLOCKED}))\n"
     path = f"sys.path[:0] = {[str(ROOT), str(ROOT / 'shared')]}\n"

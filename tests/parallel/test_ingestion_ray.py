@@ -25,15 +25,14 @@ from llama_index.ingestion.ray.utils import (
 from llamaindex_sdrag import LinkageMasker, SelectiveDisclosureRetriever
 from sdrag.errors import UsageError
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "examples" / "llamaindex" / "ingestion_ray"
+SCRIPT = Path(__file__).with_name("ingestion_on_ray.py")
 NAMES = ("Karlsson", "Krastev")
 RULE = "names of witnesses"
 
 
 @pytest.fixture
 def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ingest", FOLDER / "ingest.py")
+    spec = importlib.util.spec_from_file_location("ingest", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -1,252 +1,126 @@
-"""What the example's service promises, whatever answers."""
+"""The example service: who is known sees what they may, and errors are codes."""
 
 from __future__ import annotations
 
-import asyncio
+import importlib.util
 import json
 import logging
-import socket
-from threading import Event
+import re
+from pathlib import Path
+from textwrap import indent
 from time import time
 
 import jwt
 import pytest
-from rag_service.identity import AUDIENCE
-from rag_service.service import Found
-from rag_service.settings import Settings
+from fastapi.testclient import TestClient
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
 
-from sdrag import current_principal
-from sdrag.errors import HostError, WithheldError
-
-from ..support.waiting import eventually
-
-SECRET = "Anna Karlsson, 555-0142"
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "examples" / "service" / "service.py"
 KEY = "a key of the tests, and of nothing else"
+ASK = {"question": "What was seen?", "tenant": "airport", "roles": ["judge"]}
 
 
-class Scripted:
-    """Does what the question says, and counts what was cut off."""
-
-    def __init__(self):
-        self.cut_off = 0
-        self.begun = Event()
-
-    async def retrieve(self, question):
-        if question == "retriever fails":
-            raise HostError("The retriever failed.")
-        if question == "withheld":
-            raise WithheldError("Withheld.")
-        if question == "fault":
-            raise RuntimeError(SECRET)
-        if question == "waits":
-            await self._forever()
-        return [Found("log-1", f"for {current_principal().tenant}")]
-
-    async def answer(self, question, passages):
-        if question == "model fails":
-            raise RuntimeError(SECRET)
-        for passage in passages:
-            yield passage.text
-        if question == "model breaks off":
-            raise RuntimeError(SECRET)
-        if question == "endless":
-            await self._forever()
-
-    async def _forever(self):
-        self.begun.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self.cut_off += 1
+@pytest.fixture(scope="module")
+def service():
+    spec = importlib.util.spec_from_file_location("service", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
-def scripted():
-    return Scripted()
+def ask(service, monkeypatch):
+    """Ask a service whose model repeats its prompt, unless another model is given."""
+    monkeypatch.setenv("SERVICE_KEY", KEY)
+
+    def answer(path, token, model=None):
+        repeat = RunnableLambda(lambda prompt: AIMessage(prompt.to_string()))
+        client = TestClient(service.create_app(model or repeat))
+        headers = {"authorization": f"Bearer {token}"}
+        return client.post(path, json=ASK, headers=headers)
+
+    return answer
 
 
-@pytest.fixture
-def client(serve, scripted):
-    with serve(lambda _: scripted) as client:
-        yield client
+def test_each_caller_sees_what_they_may(service, ask):
+    """Tenants are apart and roles count, whatever the body of a request says."""
+    for path in ("/passages", "/answer"):
+        clerk = ask(path, service.sign("clerk-7", "harbour", "clerk")).text
+        judge = ask(path, service.sign("judge-1", "harbour", "judge")).text
+        pilot = ask(path, service.sign("pilot-2", "airport")).text
+
+        assert "two men" in clerk
+        assert "Karlsson" in judge
+        assert "hangar" in pilot
+        assert not [word for word in ("Karlsson", "hangar", "0142") if word in clerk]
+        assert not [word for word in ("Lindqvist", "two men") if word in pilot]
+        assert "0142" not in judge
 
 
-@pytest.fixture
-def narrow(serve, scripted):
-    with serve(lambda _: scripted, slots=1) as client:
-        yield client
-
-
-def ask(client, question, headers, path="/answer"):
-    return client.post(path, json={"question": question}, headers=headers)
-
-
-def lines(response):
-    return [json.loads(line) for line in response.text.splitlines()]
-
-
-def test_an_answer_is_streamed_and_says_when_it_is_done(client, bearer):
-    """Each line is an object; the last one names the sources."""
-    answer = ask(client, "Who?", bearer())
-
-    assert answer.status_code == 200
-    assert lines(answer) == [
-        {"text": "for harbour"},
-        {"done": True, "sources": ["log-1"]},
-    ]
-
-
-def test_passages_are_read_for_the_caller(client, bearer):
-    """The principal is the signed one."""
-    found = ask(client, "Who?", bearer(tenant="airport"), "/passages").json()
-
-    assert found == [{"source": "log-1", "text": "for airport"}]
-
-
-def _signed(key=KEY, algorithm="HS256", **changed):
-    claims = {
-        "sub": "clerk-7",
-        "tenant": "harbour",
-        "roles": [],
-        "aud": AUDIENCE,
-        "exp": time() + 60,
-    }
-    said = {name: value for name, value in (claims | changed).items() if value != ""}
-    token = jwt.encode(said, key, algorithm=algorithm)
-    return {"authorization": f"Bearer {token}"}
+def signed(key=KEY, **claims):
+    whole = {"sub": "clerk-7", "tenant": "harbour", "exp": time() + 60} | claims
+    given = {name: value for name, value in whole.items() if value is not None}
+    return jwt.encode(given, key, algorithm="HS256")
 
 
 @pytest.mark.parametrize(
-    "headers",
+    "token",
     [
-        pytest.param({}, id="missing"),
-        pytest.param({"authorization": "Bearer"}, id="empty"),
-        pytest.param({"authorization": "Basic YTpi"}, id="another scheme"),
-        pytest.param({"authorization": "Bearer a.b.c"}, id="no token"),
-        pytest.param(_signed(key="another key of thirty-two bytes!"), id="wrong key"),
-        pytest.param(_signed(key="", algorithm="none"), id="unsigned"),
-        pytest.param(_signed(exp=time() - 1), id="expired"),
-        pytest.param(_signed(exp=""), id="never expires"),
-        pytest.param(_signed(aud="another"), id="for another service"),
-        pytest.param(_signed(tenant=""), id="no tenant"),
-        pytest.param(_signed(tenant=["harbour"]), id="tenant of another type"),
-        pytest.param(_signed(roles="judge"), id="roles of another type"),
-        pytest.param(_signed(roles=[{}]), id="a role of another type"),
+        "",
+        "nonsense",
+        signed("another key of thirty-two bytes, at least"),
+        signed(exp=time() - 60),
+        signed(exp=None),
+        signed(tenant=None),
+        signed(roles=[{}]),
+        jwt.encode({"sub": "clerk-7", "tenant": "harbour"}, None, algorithm="none"),
     ],
 )
-@pytest.mark.parametrize("path", ["/answer", "/passages"])
-def test_who_is_not_known_is_shown_nothing(client, headers, path):
-    """A token has to be signed by us, for us, and in time."""
-    answer = ask(client, "Who?", headers, path)
+def test_who_is_not_known_is_shown_nothing(ask, token):
+    """A token has to be signed with the key, complete and in time."""
+    answer = ask("/passages", token)
 
-    assert answer.status_code == 401
-    assert answer.json() == {"error": "unknown-caller"}
+    assert (answer.status_code, answer.json()) == (401, {"error": "unknown-caller"})
 
 
-def test_a_role_cannot_be_taken_from_the_body(client, bearer):
-    """What the body says of the caller is not read."""
-    body = {"question": "Who?", "tenant": "airport", "roles": ["judge"]}
-    found = client.post("/passages", json=body, headers=bearer()).json()
-
-    assert found == [{"source": "log-1", "text": "for harbour"}]
-
-
-@pytest.mark.parametrize(
-    ("question", "status", "error"),
-    [
-        ("", 422, "not-a-question"),
-        (SECRET * 100, 422, "not-a-question"),
-        ("retriever fails", 502, "retrieval-failed"),
-        ("model fails", 502, "model-failed"),
-        ("withheld", 500, "withheld"),
-        ("fault", 500, "failed"),
-    ],
-)
-def test_a_failure_is_a_code(client, bearer, caplog, question, status, error):
-    """Neither the answer nor a log quotes what an error says."""
+def test_a_failure_is_a_code(service, ask, monkeypatch, caplog):
+    """Neither an answer nor a log quotes what an error says."""
     caplog.set_level(logging.DEBUG)
+    token = service.sign("clerk-7", "harbour")
 
-    answer = ask(client, question, bearer())
+    def fail(*_args, **_kwargs):
+        raise RuntimeError("Anna Karlsson")
 
-    assert (answer.status_code, answer.json()) == (status, {"error": error})
-    assert "Karlsson" not in caplog.text
-    assert "Karlsson" not in client.get("/metrics").text
+    broken_off = ask("/answer", token, RunnableLambda(fail))
+    monkeypatch.setattr(service.SelectiveDisclosureRetriever, "ainvoke", fail)
+    failed = ask("/passages", token)
 
-
-def test_an_answer_that_breaks_off_is_not_done(client, bearer, caplog):
-    """The status is sent by then, so the last line says it."""
-    answer = ask(client, "model breaks off", bearer())
-
-    assert lines(answer) == [{"text": "for harbour"}, {"error": "model-failed"}]
+    assert json.loads(broken_off.text) == {"error": "model-failed"}
+    assert (failed.status_code, failed.json()) == (500, {"error": "failed"})
     assert "Karlsson" not in caplog.text
 
 
-def test_a_full_service_says_so_and_has_room_once_a_client_has_gone(
-    narrow, bearer, scripted
-):
-    """A slot is held to the end of a stream, and by nobody who has left."""
-    asked = {"json": {"question": "endless"}, "headers": bearer()}
-    with narrow.stream("POST", "/answer", **asked) as held:
-        assert held.status_code == 200
-        refused = ask(narrow, "Who?", bearer())
-        ready = narrow.get("/health/ready")
-        alive = narrow.get("/health/live")
+def test_an_answer_is_streamed_to_its_end(service, ask):
+    """The last line says that the answer is whole."""
+    model = GenericFakeChatModel(messages=iter([AIMessage("There were two men.")]))
+    lines = ask("/answer", service.sign("clerk-7", "harbour"), model).text.splitlines()
 
-    assert (refused.status_code, refused.json()) == (503, {"error": "full"})
-    assert refused.headers["retry-after"] == "1"
-    assert (ready.status_code, alive.status_code) == (503, 200)
-    assert eventually(lambda: narrow.get("/health/ready").status_code == 200)
-    assert scripted.cut_off == 1
-    assert ask(narrow, "Who?", bearer()).status_code == 200
+    *words, end = map(json.loads, lines)
+    assert "".join(word["text"] for word in words) == "There were two men."
+    assert end == {"done": True}
 
 
-def test_a_slot_is_free_once_the_last_byte_is_read(narrow, bearer):
-    """Whoever asks again at once is not refused for the answer just read."""
-    for path in ["/answer", "/passages"] * 100:
-        assert ask(narrow, "Who?", bearer(), path).status_code == 200
+def test_the_guide_shows_the_example():
+    """Each block is a part of the file, as it is written there."""
+    guide = (ROOT / "docs" / "guides" / "web-service.md").read_text(encoding="utf-8")
+    code = SCRIPT.read_text(encoding="utf-8")
+    mark = "<!-- not run: from examples/service/service.py -->\n"
+    blocks = re.findall(rf"{mark}```python\n(.*?)```", guide, re.DOTALL)
 
-
-@pytest.mark.parametrize("path", ["/answer", "/passages"])
-def test_work_ends_when_its_client_leaves_before_the_answer(
-    narrow, bearer, scripted, path
-):
-    """A retrieval that nobody waits for is cancelled."""
-    asked = {"headers": bearer(), "json": {"question": "waits"}}
-    sent = narrow.build_request("POST", path, **asked)
-    head = "".join(f"{name}: {value}\r\n" for name, value in sent.headers.items())
-    with socket.create_connection((sent.url.host, sent.url.port)) as leaving:
-        leaving.sendall(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + sent.read())
-        assert scripted.begun.wait(60)
-
-    assert eventually(lambda: scripted.cut_off == 1)
-    assert eventually(lambda: narrow.get("/health/ready").status_code == 200)
-
-
-def test_a_request_has_an_end(serve, bearer, scripted):
-    """What takes longer than its time is cancelled, and gives its slot back."""
-    with serve(lambda _: scripted, slots=1, seconds=0.2) as client:
-        answer = ask(client, "waits", bearer())
-
-        assert (answer.status_code, answer.json()) == (504, {"error": "too-slow"})
-        assert eventually(lambda: client.get("/health/ready").status_code == 200)
-        assert ask(client, "Who?", bearer()).status_code != 503
-    assert scripted.cut_off == 1
-
-
-def test_metrics_are_counts(client, bearer):
-    """They know the paths and outcomes, and no user, tenant or question."""
-    for question in ("Who is Karlsson?", "fault"):
-        ask(client, question, bearer("clerk-7", "harbour"))
-
-    for outcome in ("200", "500"):
-        counted = f'rag_requests_total{{outcome="{outcome}",path="/answer"}}'
-        assert eventually(lambda said=counted: said in client.get("/metrics").text)
-    shown = client.get("/metrics").text
-    assert not [word for word in ("Karlsson", "clerk", "harbour") if word in shown]
-
-
-def test_a_short_key_is_refused():
-    """A signature is as good as its key; the key is in no repr."""
-    with pytest.raises(ValueError, match="32 bytes"):
-        Settings(key="short")
-    assert KEY not in repr(Settings(key=KEY))
+    assert blocks
+    for block in blocks:
+        nested = indent(block, "    ", lambda line: bool(line.strip()))
+        assert block in code or nested in code

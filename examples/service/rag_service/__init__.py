@@ -1,1 +1,0 @@
-"""A RAG service that never shows what its policy forbids."""
