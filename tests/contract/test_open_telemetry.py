@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import langchain_sdrag
-from sdrag import OpenTelemetrySink, Options, Passage, Principal
+from sdrag import OpenTelemetrySink, Options, Passage, Principal, open_state
 
 from ..support.faces import (
     Scenario,
@@ -119,6 +119,27 @@ def test_decisions_are_counted_by_action_and_reason(telemetry):
     (seconds,) = points["sdrag.duration"]
     assert seconds.count == 2
     assert seconds.sum > 0
+
+
+def test_what_limits_a_session_is_in_the_audit_and_counted(telemetry):
+    """A chain that a session would complete, by its action and its reason."""
+    texts = ["Riverside Clinic, 4 May 2021.", "She left Riverside Clinic on May 4."]
+    passages = [Passage(text, text, document_id=text) for text in texts]
+    scenario = Scenario("session", passages, {"session": {}}, state=open_state())
+    events = []
+    ask(langchain_retriever(scenario, audit=[telemetry.sink, events.append]), scenario)
+
+    (event,) = events
+    (decision,) = [each for each in event.decisions if each.rule == "session"]
+    assert (decision.action, decision.reason) == ("redacted", "session-risk")
+    counted = [dict(p.attributes) for p in telemetry.points()["sdrag.decisions"]]
+    assert counted.count(
+        {
+            "sdrag.action": "redacted",
+            "sdrag.rule": "session",
+            "sdrag.reason": "session-risk",
+        }
+    )
 
 
 def test_an_answer_is_checked_by_a_guardrail(telemetry):

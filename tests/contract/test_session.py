@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 
 import pytest
 import sqlalchemy as sa
 
 from sdrag import Principal, UsageError, acting_as, stream_as
-from sdrag.pipeline import Engine, Request, disclose
-from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.state.database import shown
 from sdrag.vocabulary import Passage
@@ -39,7 +35,6 @@ FIRST, SECOND = (
     Scenario(text, [Passage(name, text, document_id=name)], POLICY, principal=ADA)
     for name, text in (("a", CLINIC), ("b", BOAT))
 )
-SESSIONS = 20
 
 
 def texts(seen):
@@ -112,7 +107,7 @@ def test_a_ledger_that_fails_withholds(face, state):
     assert face(replace(FIRST, state=state)) == []
 
 
-def test_the_ledger_holds_no_text_and_compares_no_sessions(state):
+def test_the_ledger_holds_no_text_and_compares_no_sessions(state, tmp_path):
     """Hashes alone: neither words nor ids, and no two sessions share one."""
     for session_id in ("Anna's session", "Bob's session"):
         with acting_as(ADA, session_id):
@@ -120,53 +115,11 @@ def test_the_ledger_holds_no_text_and_compares_no_sessions(state):
     with state.database.reading() as connection:
         rows = connection.execute(sa.select(shown)).all()
 
-    words = ("clinic", "riverside", "2021", "ada", "anna", "bob", "man of")
-    assert not any(word in repr(rows).lower() for word in words)
+    written = b"".join(file.read_bytes() for file in tmp_path.iterdir()).lower()
+    words = (b"clinic", b"riverside", b"2021", b"anna's", b"bob's", b"'ada'", b"man of")
+    assert not any(word in written for word in words)
     one, two = (
         {row.session, row.text, row.document, *json.loads(row.facts)} for row in rows
     )
     assert len(one) == 5
     assert one.isdisjoint(two)
-
-
-def show_all(where, text, answers):
-    """Show one passage in every session, and report in which of them it was whole."""
-    engine = Engine(Policy.read(POLICY), state=open_state(where))
-    passages = [Passage(text[:12], text, document_id=text[:12])]
-
-    def is_whole(number):
-        request = Request("q", ADA, session_id=f"s{number}")
-        released, _ = engine.run(disclose(passages, request, engine))
-        return released.passages[0].text == text
-
-    with ThreadPoolExecutor(8) as pool:
-        answers.put((text, list(pool.map(is_whole, range(SESSIONS)))))
-
-
-@pytest.mark.parametrize("place", ["file", "postgres"])
-def test_two_processes_lose_nothing(place, request, tmp_path):
-    """They show two halves of a chain in many sessions: each has one half whole."""
-    where = str(tmp_path / "state.db")
-    if place == "postgres":
-        where = request.getfixturevalue("postgres_url")
-    open_state(where)
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["sdrag.pipeline", "sdrag.detectors.local.passes"])
-    answers = context.Queue()
-    workers = [
-        context.Process(target=show_all, args=(where, text, answers))
-        for text in (CLINIC, BOAT)
-    ]
-    for worker in workers:
-        worker.start()
-    whole = dict(answers.get(timeout=120) for _ in workers)
-    for worker in workers:
-        worker.join()
-
-    assert [a + b for a, b in zip(whole[CLINIC], whole[BOAT], strict=True)] == [
-        1
-    ] * SESSIONS
-    with open_state(where).database.reading() as connection:
-        assert (
-            connection.scalar(sa.select(sa.func.count()).select_from(shown)) == SESSIONS
-        )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,6 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 import langchain_sdrag
 import llamaindex_sdrag
@@ -27,7 +30,7 @@ from sdrag.effects.steps import run
 from sdrag.evaluation.index import sentence_chunks
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.state.database import PostgresUrl
+from sdrag.state.database import PostgresUrl, shown
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
 from ..support.faces import (
@@ -117,8 +120,9 @@ def known(where):
     engine = Engine(POLICY, state=state)
     steps = (disclose([chunk], Request("Who?"), engine) for chunk in CORPUS)
     texts = [p.text for step in steps for p in run(step, RUNNER).passages]
-    bound = state.bindings.all(engine.policy.rules)
-    return {(b.constraint_id, b.passage_id): b.score for b in bound}, texts
+    bound = state.bindings.read(CORPUS, engine.policy.rules)
+    by_place = {(n, i): s for n, row in enumerate(bound) for i, s in row.items()}
+    return by_place, texts
 
 
 @pytest.mark.parametrize(
@@ -206,6 +210,61 @@ def test_two_questions_are_shown_a_chunk_alike(postgres_url, tmp_path):
 
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
+CLINIC = "He was at Riverside Clinic on 4 May 2021."
+BOAT = "The boat left Riverside Clinic on 4 May 2021."
+SESSIONS = int(os.environ.get("SDRAG_SESSIONS", "20"))
+MOST_MIB = 16
+"""By so much the memory of a process may grow when all is asked again."""
+
+
+def show_all(where, text, answers):
+    """Show a passage in every session, twice; say where it was whole, and the MiB."""
+    engine = Engine({"session": {}}, state=open_state(where))
+    passages = [Passage(text, text, document_id=text)]
+
+    def is_whole(number):
+        request = Request("q", session_id=f"s{number}")
+        released, _ = engine.run(disclose(passages, request, engine))
+        return released.passages[0].text == text
+
+    with ThreadPoolExecutor(8) as pool:
+        first = list(pool.map(is_whole, range(SESSIONS)))
+        before = resident()
+        again = list(pool.map(is_whole, range(SESSIONS)))
+    answers.put((text, first if first == again else [], resident() - before))
+
+
+def resident():
+    """Return how much memory this process has, in MiB."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+
+@pytest.mark.parametrize("place", ["file", "postgres"])
+def test_two_processes_lose_nothing_of_what_sessions_were_shown(
+    place, request, tmp_path
+):
+    """They show two halves of a chain in many sessions: each has one half whole."""
+    where = str(tmp_path / "state.db")
+    if place == "postgres":
+        where = request.getfixturevalue("postgres_url")
+    open_state(where)
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    answers = context.Queue()
+    other = context.Process(target=show_all, args=(where, BOAT, answers))
+    other.start()
+    show_all(where, CLINIC, answers)
+    told = [answers.get(timeout=300) for _ in range(2)]
+    other.join()
+
+    whole = {text: first for text, first, _ in told}
+    counts = map(sum, zip(whole[CLINIC], whole[BOAT], strict=True))
+    assert list(counts) == [1] * SESSIONS
+    assert all(more < MOST_MIB for *_, more in told)
+    with open_state(where).database.reading() as connection:
+        assert len(connection.execute(sa.select(shown)).all()) == SESSIONS
+
+
 ASKED = Scenario("quay", [Passage("p", QUAY, {"source": "log"})], POLICY)
 
 
@@ -214,16 +273,18 @@ async def test_many_questions_at_once_on_one_loop(postgres_url):
     wrapper = langchain_retriever(ASKED, state=postgres_url)
     asked = (aask(wrapper, replace(ASKED, query=f"Who {n}?")) for n in range(16))
 
-    shown = {json.dumps(seen) for seen in await asyncio.gather(*asked)}
+    answers = {json.dumps(seen) for seen in await asyncio.gather(*asked)}
 
-    assert len(shown) == 1
-    assert "Karlsson" not in shown.pop()
+    assert len(answers) == 1
+    assert "Karlsson" not in answers.pop()
 
 
 def test_no_table_and_no_log_of_the_server_holds_text(postgres, postgres_url):
     """Neither of a chunk nor of a constraint; its log holds statements."""
     bind_part(postgres_url, WHOLE)
-    ask(langchain_retriever(ASKED, state=postgres_url), ASKED)
+    passages = [Passage("p", f"{QUAY} {CLINIC}", document_id="log")]
+    asked = replace(ASKED, passages=passages, policy={**POLICY, "session": {}})
+    ask(langchain_retriever(asked, state=postgres_url), asked)
 
     schema = PostgresUrl(postgres_url).schema
     held = ""
@@ -239,9 +300,11 @@ def test_no_table_and_no_log_of_the_server_holds_text(postgres, postgres_url):
                 )
     logged = postgres.logged()
 
-    assert len(tables) == 5
+    assert len(tables) == 6
     assert CORPUS[0].id in held  # ids of the store are kept as they are
     assert "INSERT INTO finding" in logged
-    for text in ("witness", "Jonathan", "forgets", "crowns", "quay", "amounts"):
+    assert "INSERT INTO shown" in logged
+    words = "witness Jonathan forgets crowns quay amounts Riverside Clinic 2021 boat"
+    for text in words.split():
         assert text not in held
         assert text not in logged

@@ -153,6 +153,20 @@ def test_a_session_that_never_ends_stays_bounded():
     assert not history.fits(Shown(b"new", b"new", {"a": 0.5}))
 
 
+def test_of_all_sessions_the_first_to_end_make_room(monkeypatch):
+    """The table is bounded, whoever asks."""
+    monkeypatch.setattr("sdrag.state.ledger._MOST_ROWS", 3)
+    monkeypatch.setattr("sdrag.state.database._EVICTED_AT", 1.0)
+    ledger, held = open_state().ledger, []
+    for number in range(9):
+        row = Shown(b"text", b"document", {"fact": 0.5})
+        ledger.update(b"%d" % number, lambda known, row=row: [row], 0.0, 9.0 + number)
+    for number in range(9):
+        ledger.update(b"%d" % number, lambda known: held.append(len(known)) or (), 0, 9)
+
+    assert held == [0] * 6 + [1] * 3
+
+
 @each_row(
     "role, forms",
     [

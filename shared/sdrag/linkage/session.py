@@ -49,6 +49,7 @@ _ACTIONS: Mapping[str, Action] = {
     "coarsen": "redacted",
     "decline": "withheld",
 }
+"""What is done with a passage by each action of the policy."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,6 +70,8 @@ class Fact(Confidential):
     contribution: float
 
 
+Facts = Mapping[str, float]
+"""What each fact contributes to the risk, from 0 to 1, by its key."""
 Found = Mapping[str, Sequence[Fact]]
 """The facts of a passage by metadata key; those of its text by the empty one."""
 
@@ -109,42 +112,40 @@ class Session(Confidential):
             documents: The key of the document of each.
         """
         shown = list(redactions)
-        places = [n for n, each in enumerate(shown) if each.passage is not None]
-        passages = [each.passage for each in shown if each.passage is not None]
+        passages = {n: r.passage for n, r in enumerate(shown) if r.passage is not None}
+        action, reason = _ACTIONS[self.limit.action], "session-risk"
         try:
             found = yield from self._find(passages)
-            rows = [
-                self._row(passage, documents[n], facts)
-                for n, passage, facts in zip(places, passages, found, strict=True)
-            ]
-            risky = self._remember(rows)
+            rows = [self._row(passages[n], documents[n], found[n]) for n in passages]
+            risky = dict(zip(passages, self._remember(rows), strict=True))
         except SdragError as error:
-            code = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
-            for n in places:
-                shown[n] = replace(shown[n], passage=None, reason=code)
-            return shown, [_decide(shown[n], "withheld", code) for n in places]
+            action = "withheld"
+            reason = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
+            risky = dict.fromkeys(passages, True)
         decisions = []
-        for n, passage, facts, is_risky in zip(
-            places, passages, found, risky, strict=True
-        ):
-            if is_risky:
-                shown[n] = self._limited(shown[n], passage, facts)
-                action = _ACTIONS[self.limit.action]
-                decisions.append(_decide(shown[n], action, "session-risk"))
+        for n, passage in passages.items():
+            if risky[n]:
+                if action == "withheld":
+                    shown[n] = replace(shown[n], passage=None, reason=reason)
+                elif action == "redacted":
+                    shown[n] = self._coarsen(shown[n], passage, found[n])
+                name, spans = shown[n].passage_id, shown[n].spans
+                decision = Decision(name, action, "session", reason, spans=spans)
+                decisions.append(decision)
         return shown, decisions
 
-    def _find(self, passages: Sequence[Passage]) -> Steps[list[Found]]:
+    def _find(self, passages: Mapping[int, Passage]) -> Steps[Mapping[int, Found]]:
         """Find the facts of passages, those in metadata that constraints read too."""
         keys = self.policy.metadata.allow
         texts = [
             (number, key, str(text))
-            for number, passage in enumerate(passages)
+            for number, passage in passages.items()
             for key, text in {"": passage.text, **passage.metadata}.items()
             if not key or key in keys
         ]
         outcomes = yield from self.detector.detect([text for *_, text in texts])
         schema, marks = Schema(self.policy.linkage), self.policy.disclosure.marks
-        found: list[dict[str, Sequence[Fact]]] = [{} for _ in passages]
+        found: dict[int, dict[str, Sequence[Fact]]] = {n: {} for n in passages}
         for (number, key, text), outcome in zip(texts, outcomes, strict=True):
             detected = replied(outcome)
             mentions = (*longest(detected), *find_descriptions(text))
@@ -154,7 +155,7 @@ class Session(Confidential):
                 for fact in _facts(text, mentions, schema)
                 if not any(map(fact.span.overlaps, standing))
             ]
-        return [*found]
+        return found
 
     def _row(self, passage: Passage, document: bytes, found: Found) -> Shown:
         """Return a passage as it is remembered."""
@@ -188,25 +189,23 @@ class Session(Confidential):
         self.state.ledger.update(self.key, choose, self.now, until)
         return risky
 
-    def _limited(
+    def _coarsen(
         self, redaction: Redaction, passage: Passage, found: Found
     ) -> Redaction:
-        """Return what is left of a passage by the policy's action."""
-        if self.limit.action == "answer":
-            return redaction
-        if self.limit.action == "decline":
-            return replace(redaction, passage=None, reason="session-risk")
-        regions = merge(fact.span for fact in found[""])
-        text = splice(passage.text, regions, lambda span: self._mark(span, found[""]))
-        telling = {key for key, facts in found.items() if key and facts}
+        """Put types in the place of facts; metadata that holds one goes whole."""
+        facts = found[""]
+        regions = merge(fact.span for fact in facts)
+
+        def mark(region: Span) -> str:
+            types = {fact.type for fact in facts if region.contains(fact.span)}
+            return self.mark(types.pop() if len(types) == 1 else "")
+
+        telling = {key for key, each in found.items() if key and each}
         metadata = {k: v for k, v in passage.metadata.items() if k not in telling}
+        text = splice(passage.text, regions, mark)
         coarse = replace(passage, text=text, metadata=metadata)
         spans = redaction.spans + len(regions) + len(telling)
         return replace(redaction, passage=coarse, spans=spans)
-
-    def _mark(self, region: Span, facts: Sequence[Fact]) -> str:
-        types = {fact.type for fact in facts if region.contains(fact.span)}
-        return self.mark(types.pop() if len(types) == 1 else "")
 
 
 def _facts(text: str, mentions: Sequence[Mention], schema: Schema) -> Iterator[Fact]:
@@ -221,24 +220,18 @@ def _facts(text: str, mentions: Sequence[Mention], schema: Schema) -> Iterator[F
             yield Fact(mention.span, mention.type, value, contribution)
 
 
-def _decide(redaction: Redaction, action: Action, reason: str) -> Decision:
-    name, spans = redaction.passage_id, redaction.spans
-    return Decision(name, action, "session", reason, spans=spans)
-
-
 class History:
     """
-    What a session was shown, by document.
+    What a session was shown.
 
-    Args:
-        shown: The passages.
-        settings: How long a chain is, and how strong a link.
+    Attributes:
+        documents: What each fact contributes, by the keys of document and fact.
     """
 
     def __init__(self, shown: Sequence[Shown], settings: LinkageSection) -> None:
         self._settings = settings
         self._texts: set[bytes] = set()
-        self.documents: dict[bytes, dict[str, float]] = {}
+        self.documents: dict[bytes, Facts] = {}
         self._room = MOST_FACTS
         for row in shown:
             self.add(row)
@@ -264,7 +257,7 @@ class History:
             self._settings,
         )
 
-    def _with(self, row: Shown) -> dict[str, float]:
+    def _with(self, row: Shown) -> Facts:
         facts = dict(self.documents.get(row.document, {}))
         for key, contribution in row.facts.items():
             facts[key] = max(facts.get(key, 0.0), contribution)
@@ -281,7 +274,7 @@ class _Shown(Incidence):
 
 def chain_risk(
     document: bytes,
-    shown: Mapping[bytes, Mapping[str, float]],
+    shown: Mapping[bytes, Facts],
     settings: LinkageSection,
 ) -> float:
     """

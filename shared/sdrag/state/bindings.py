@@ -25,13 +25,7 @@ from sdrag.vocabulary import Binding, Constraint, Passage
 
 
 class Bindings:
-    """
-    The bindings in the database of a state.
-
-    Args:
-        database: Of the state.
-        keys: Of the state.
-    """
+    """The bindings in the database of a state."""
 
     def __init__(self, database: Database, keys: Keys) -> None:
         self._database = database
@@ -113,25 +107,6 @@ class Bindings:
             _delete(connection, binding.c.chunk, ids)
             _delete(connection, chunk.c.id, ids)
 
-    def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
-        """
-        Return every binding of the constraints, best first for each.
-
-        Raises:
-            HostError: The database failed.
-        """
-        best = (binding.c.score.desc(), binding.c.chunk)
-        with self._database.reading() as connection:
-            return tuple(
-                Binding(constraint.id, row.chunk, row.score)
-                for constraint in constraints
-                for row in connection.execute(
-                    sa.select(binding)
-                    .where(binding.c.rule == self._rule(constraint))
-                    .order_by(*best)
-                )
-            )
-
     def add(
         self,
         constraint: Constraint,
@@ -141,12 +116,8 @@ class Bindings:
         """
         Bind a constraint, and mark every known passage as compared with it.
 
-        Bindings to passages that read differently today are left out.
-
-        Args:
-            constraint: New or reworded.
-            nearest: The passages that it was compared with.
-            bindings: Of the constraint, to some of these.
+        It was compared with the `nearest`; bindings to those of them that read
+        differently today are left out.
 
         Raises:
             HostError: The database failed.

@@ -115,7 +115,7 @@ class PostgresUrl:
     Attributes:
         url: For SQLAlchemy; it may hold a password.
         shown: The whole URL without a password.
-        schema: Of the database, in which the tables are.
+        schema: In which the tables are.
         key: The path of the key file, if the URL names one.
 
     Raises:
@@ -165,9 +165,7 @@ class Database:
     """
     Where a state is kept; safe with several threads and processes.
 
-    Args:
-        where: The path of a file, `MEMORY`, or the URL of a PostgreSQL database.
-        patience: Seconds for which a transaction waits for another one.
+    A transaction waits for another one for as many seconds as it has patience.
 
     Raises:
         HostError: The database cannot be reached.
@@ -225,9 +223,7 @@ class Database:
         """
         Return what shows whose key it is.
 
-        Args:
-            make: Gives the seal of a new state, whose tables are made where there are
-                none. Without it, that is an error.
+        Where there are no tables they are made, with the seal that `make` gives.
 
         Raises:
             HostError: The database failed, or is another application's.

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
@@ -66,13 +65,7 @@ class Located:
 
 
 class Findings:
-    """
-    What was found, and the forms, in the database of a state.
-
-    Args:
-        database: Of the state.
-        keys: Of the state.
-    """
+    """What was found, and the forms, in the database of a state."""
 
     def __init__(self, database: Database, keys: Keys) -> None:
         self._database = database
@@ -227,32 +220,16 @@ class Findings:
         if row.tag != self._tag(row._mapping):  # noqa: SLF001 -- SQLAlchemy's own
             raise _changed()
         rules = split_rules(row.rules)
-        spans, whole = _Spans(rules, row.spans), row.seen is None
+        spans, whole = _read_spans(rules, row.spans), row.seen is None
         return Located(row.text, row.engine, frozenset(rules), spans, whole, row.tag)
 
 
-class _Spans(Mapping[bytes, tuple[Span, ...]]):
-    """Spans by rule, read when they are needed: what is known is rarely read."""
-
-    def __init__(self, rules: Sequence[bytes], written: str) -> None:
-        self._rules, self._written = rules, written
-
-    @cached_property
-    def _read(self) -> dict[bytes, tuple[Span, ...]]:
-        spans: dict[bytes, list[Span]] = {}
-        for start, end, *indices in json.loads(self._written):
-            for index in indices:
-                spans.setdefault(self._rules[index], []).append(Span(start, end))
-        return {rule: tuple(each) for rule, each in spans.items()}
-
-    def __getitem__(self, rule: bytes) -> tuple[Span, ...]:
-        return self._read[rule]
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._read)
-
-    def __len__(self) -> int:
-        return len(self._read)
+def _read_spans(rules: Sequence[bytes], written: str) -> dict[bytes, tuple[Span, ...]]:
+    spans: dict[bytes, list[Span]] = {}
+    for start, end, *indices in json.loads(written):
+        for index in indices:
+            spans.setdefault(rules[index], []).append(Span(start, end))
+    return {rule: tuple(each) for rule, each in spans.items()}
 
 
 def _merge(known: Forms | None, added: Forms | None) -> Forms:

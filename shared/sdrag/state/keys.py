@@ -28,12 +28,7 @@ _KNOWN = 10_000
 
 
 class Keys:
-    """
-    The fingerprints of one state.
-
-    Args:
-        secret: 32 random bytes.
-    """
+    """The fingerprints of one state, under a secret of 32 random bytes."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -66,10 +61,7 @@ class Keys:
         """
         Return the key of a text of a document, whose key it begins with.
 
-        Args:
-            document: The key of the document.
-            kind: A text, a value of metadata, or a leaf.
-            text: Its words.
+        Its kind says whether it is a text, a value of metadata, or a leaf.
         """
         return document + self.of(kind, document.hex(), text, size=TEXT_BYTES)
 
@@ -106,13 +98,7 @@ class Keys:
         return self.of("session", json.dumps([known, session_id]))
 
     def release(self, policy: str, text: str) -> str:
-        """
-        Return the mark of a text that was released under a policy.
-
-        Args:
-            policy: The hash of the policy.
-            text: As it was released.
-        """
+        """Return the mark of a text as it was released under a policy, by its hash."""
         return self.of("released", policy, text, size=12).hex()
 
     def of_document(self, document: bytes) -> DocumentKeys:
@@ -121,13 +107,7 @@ class Keys:
 
 
 class DocumentKeys(Confidential):
-    """
-    The hashes of the forms of one document, which no other document shares.
-
-    Args:
-        secret: Of the state.
-        document: Its key.
-    """
+    """The hashes of the forms of one document, which no other document shares."""
 
     __slots__ = ("_begun",)
 

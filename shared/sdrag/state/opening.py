@@ -13,6 +13,7 @@ import re
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -100,7 +101,7 @@ class State:
                 "A state in memory cannot be shared with another process.",
                 hint="Pass the path of one.",
             )
-        return _opened_again, (self.path, self.key_path)
+        return partial(open_state, key=self.key_path), (self.path,)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
@@ -150,7 +151,13 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
                 hint="Pass it as text, not a Path.",
             )
         url = PostgresUrl(path)
-        key_path = _check_key(key or url.key)
+        if not (key or url.key):
+            raise UsageError(
+                "A state in PostgreSQL needs the file of its key, which is never in the"
+                " database.",
+                hint="Add `key=FILE` to the URL, or pass `key=`.",
+            )
+        key_path = Path(key or url.key or "")
         database, path = Database(url), url.shown
     else:
         key_path = Path(key or f"{path}.key")
@@ -158,16 +165,6 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
         database = Database(path)
     secret = _unsealed(database, key_path)
     return _state(database, secret, path, str(key_path))
-
-
-def _check_key(key: str | Path | None) -> Path:
-    if not key:
-        raise UsageError(
-            "A state in PostgreSQL needs the file of its key, which is never in the"
-            " database.",
-            hint="Add `key=FILE` to the URL, or pass `key=`.",
-        )
-    return Path(key)
 
 
 def _check_file(path: Path, key_path: Path) -> None:
@@ -185,10 +182,6 @@ def _check_file(path: Path, key_path: Path) -> None:
     with path.open("rb") as file:
         if file.read(len(_HEADER)) not in (b"", _HEADER):
             raise foreign_state()
-
-
-def _opened_again(path: str, key: str | None) -> State:
-    return open_state(path, key=key)
 
 
 def _state(

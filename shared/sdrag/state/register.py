@@ -102,14 +102,7 @@ def make_forms(
 
 
 def make_word(words: Sequence[str], index: int, keys: DocumentKeys) -> Form:
-    """
-    Return what a word is known by that is hidden for what it means there.
-
-    Args:
-        words: Of a text, folded, in order.
-        index: Of the word among them.
-        keys: Of the document.
-    """
+    """Return what one of the folded words of a text is known by, hidden by meaning."""
     return Form(" ".join(_with_sides(words, index, _Digests(keys))), 0, 0)
 
 
@@ -125,14 +118,7 @@ class _Digests(dict[tuple[str, str], str]):
 
 
 class Register(Confidential):
-    """
-    All that is to be known again of one document.
-
-    Args:
-        forms: With the keys of the rules that hide them.
-        keys: Of the document.
-        stamp: Differs where the forms do.
-    """
+    """All that is to be known again of one document; its stamp changes with it."""
 
     __slots__ = ("_forms", "_keys", "_words", "stamp")
 
@@ -179,9 +165,7 @@ class Register(Confidential):
         """
         Yield the place of every form that is at word boundaries.
 
-        Args:
-            readings: Of one text.
-            loose: A short form counts whatever separates its letters.
+        When `loose`, a short one counts whatever separates its letters.
         """
         digests = _Digests(self._keys)
         for folded in readings:
