@@ -218,9 +218,9 @@ def _section_head(path: str, node: Mapping[str, Any]) -> list[str]:
 
 def _key(name: str, field: FieldInfo, kind: str) -> str:
     default = _default(field)
-    given = "required" if default is None else f"default `{default}`"
+    given = {None: "required", "null": "optional"}.get(default, f"`{default}`")
     meaning = " ".join((field.description or "").split())
-    return f"- **`{name}`** ({kind}; {given}): {meaning}"
+    return f"- **`{name}`** ({kind.replace(' or `null`', '')}; {given}): {meaning}"
 
 
 def _default(field: FieldInfo) -> str | None:
@@ -254,22 +254,20 @@ def _kinds(node: Mapping[str, Any]) -> Iterator[str]:
         items = " or ".join(_kinds(node["items"]))
         yield f"list of {_PLURAL.get(items, items.replace('mapping', 'mappings'))}"
     elif node["type"] == "object":
-        values = " or ".join(_kinds(node["additionalProperties"]))
-        yield f"mapping of names to {values}"
-    elif node["type"] in _NUMBERS:
-        yield _NUMBERS[node["type"]] + _bounds(node)
+        yield "mapping"
+    elif node["type"] in {"integer", "number"}:
+        yield node["type"] + _bounds(node)
     else:
-        yield _PLAIN[node["type"]]
+        yield _PLAIN.get(node["type"], node["type"])
 
 
-_NUMBERS = {"integer": "whole number", "number": "number"}
 _PLURAL = {"text": "texts", "value": "values"}
-_PLAIN = {"string": "text", "boolean": "`true` or `false`", "null": "`null`"}
+_PLAIN = {"string": "text", "null": "`null`"}
 
 
 def _with_any_value(kinds: list[str]) -> list[str]:
     """Say `value` for texts, numbers and booleans together."""
-    plain = {"text", "whole number", "number", "`true` or `false`"}
+    plain = {"text", "integer", "number", "boolean"}
     if plain <= set(kinds):
         kinds = ["value", *(kind for kind in kinds if kind not in plain)]
     return sorted(kinds, key=lambda kind: kind.startswith("list of"))
@@ -283,11 +281,11 @@ def _listed(names: list[str]) -> str:
 def _bounds(node: Mapping[str, Any]) -> str:
     least, most = node.get("minimum"), node.get("maximum")
     if least is not None and most is not None:
-        return f" from {least:g} to {most:g}"
+        return f" {least:g} to {most:g}"
     if least is not None:
-        return f", at least {least:g}"
+        return f" ≥ {least:g}"
     if "exclusiveMinimum" in node:
-        return f" above {node['exclusiveMinimum']:g}"
+        return f" > {node['exclusiveMinimum']:g}"
     return ""
 
 

@@ -116,10 +116,11 @@ def written(subjects: Iterable[Subject] = SUBJECTS) -> str:
     listed, parts = list(subjects), []
     for framework, title in TITLES.items():
         own = [subject for subject in listed if subject.framework == framework]
-        rows = [[f"`{s.name}`", ", ".join(s.modes), _not_sealed(s)] for s in own]
-        columns = ", ".join(surfaces_of(own[0]))
-        parts += [f"### {title}", "", f"Surfaces: {columns}.", ""]
-        parts += [_table(["class", "modes", "not sealed"], rows), ""]
+        rows = [[f"`{s.name}`", _not_sealed(s)] for s in own]
+        surfaces = ", ".join(surfaces_of(own[0]))
+        modes = ", ".join(dict.fromkeys(mode for s in own for mode in s.modes))
+        parts += [f"### {title}", "", f"Surfaces: {surfaces}. Modes: {modes}.", ""]
+        parts += [_table(["class", "not sealed"], rows), ""]
     for title, rows in CHANNEL_TABLES.items():
         parts += [f"### {title}", "", _channel_table(rows), ""]
     return "\n".join(parts).rstrip() + "\n"

@@ -220,10 +220,10 @@ class Policy(GuardSections):
     languages: tuple[LanguageCode, ...] = Field(default=("en",), min_length=1)
     """Of the texts, as ISO 639-1 codes."""
     on_other_language: Literal["withhold", "warn", "best_effort"] = "withhold"
-    """What happens, without a model, with a text in another language. `withhold`
-    withholds it, unless the constraints that hold for it ask for structured identifiers
-    alone. `warn` logs a warning and releases what the English rules leave, and
-    `best_effort` does so without a warning."""
+    """What happens, without a model, with a text in another language: `withhold` it,
+    unless its constraints ask for structured identifiers alone; or release what the
+    English rules leave, with a warning in the log (`warn`) or without (`best_effort`).
+    """
     disclosure: DisclosureSection = DisclosureSection()
     """How constraints are bound, ranked and enforced."""
     highlight: HighlightSection = HighlightSection()

@@ -115,45 +115,40 @@ class DisclosureSection(Section):
     """Where the framework does not say to which document a chunk belongs, the first of
     these metadata keys that it has does. Chunks of one document are read together."""
     top_k: Count | None = None
-    """How many constraints a question applies, the best of a ranking; all that hold,
-    where it is missing."""
+    """How many constraints a question applies, the best of a ranking; by default all.
+    """
     rank_by: RankBy = "weighted_average"
     """The ranking of constraints for a question (SD-RAG, section III-C)."""
     with_model: Literal["confirm", "union"] = "confirm"
-    """What happens, when there is a model, to what the local engine alone finds.
-    `confirm` asks the model, and only an explicit no frees it. `union` withholds all of
-    it."""
+    """What happens, with a model, to what the local engine alone detects: `confirm`
+    asks the model, and only an explicit no frees it; `union` withholds all of it."""
     on_model_failure: Literal["local", "withhold"] = "local"
-    """What happens where a model gives no usable verdict on a constraint. `local` has
-    the local engine decide where it understands the constraint, as without a model.
-    `withhold` withholds the passage."""
+    """What happens where a model gives no usable verdict: the `local` engine decides,
+    as without a model, or `withhold` withholds the passage."""
     max_calls: Count = 2
-    """The most prompts in which a model is asked again about one text, under the same
-    constraints. From 2 on, it is first asked about with a few of its neighbours, and at
-    last alone. Where the rest suffices, each prompt is then about one constraint and a
-    few sentences, which small models need."""
+    """The most prompts that ask a model again about one text: first with a few of its
+    neighbours, at last alone, and then about one constraint and a few sentences, which
+    small models need."""
     batch_size: Count = 4
     """The most constraints in one prompt."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
     """The most tokens of text in one prompt."""
     placeholders: Literal["type", "numbered", "plain"] = "type"
-    """What replaces what is cut out. `type` says what it was, such as `[person]`,
-    `[date]` or `[amount]`, and `[withheld]` for what is cut by its meaning. `numbered`
-    says as well which one of its document, such as `[person 48213]`: the same words
-    have the same number. `plain` is the same mark for everything."""
+    """What replaces a span: `type`, such as `[person]`, or `[withheld]` where none is
+    known; `numbered`, such as `[person 48213]`, the same for the same words of a
+    document; `plain`, the same mark for everything."""
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     """That mark. Given alone, it asks for `plain`."""
     sensitivity: Sensitivity = "balanced"
     """How much the local engine hides. A lower one leaves more to read and misses more.
     A constraint can have its own."""
     on_guess: Literal["cut", "decline"] = "cut"
-    """What happens to an answer that says what its context does not hold, of a type
-    that a constraint asks for: `cut` the mention, or `decline`."""
+    """What happens to a mention in an answer that the context does not hold, of a type
+    that a constraint asks for: `cut` it, or `decline` the answer."""
     influence: Literal["ranking", "none"] = "ranking"
-    """What the words that are hidden may decide. `ranking`: which passages come back,
-    and in which order, as in any search over them. `none`: nothing. Only an index that
-    a `RedactingTransformer` filled under this policy is searched, and the question
-    without the types that the constraints hide."""
+    """What hidden words may decide: the `ranking` of passages, or `none` of it. Then
+    only an index that a `RedactingTransformer` filled under this policy is searched,
+    without the types of the question that the constraints hide."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
     """The most seconds one call of a model may take."""
 
@@ -267,9 +262,8 @@ class LinkageSection(Section):
     """How the entities to mask are chosen: in each `document` alone, or further for
     each chain, `greedy` or by a `knapsack`."""
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
-    """What replaces a masked entity: a `label`, which with a key has a number that the
-    entity has in this document alone, `redact`, a `pseudonym`, or `rewrite`, which asks
-    a model for new sentences."""
+    """What replaces a masked entity: a `label`, with a key numbered within its
+    document; `redact`; a `pseudonym`; or `rewrite` by a model."""
     weights: dict[str, Share] | None = None
     """The weight of each type; replaces Table 4.1 for another domain."""
     roles: dict[str, Role] | None = None
