@@ -83,3 +83,15 @@ def test_what_the_guide_calls_refused_is_refused() -> None:
         if instead.startswith("Hide"):
             reworded = parse(Constraint("c1", instead.removesuffix(" |")))
             assert reworded.status == "understood"
+
+
+def test_every_promise_of_the_security_page_has_a_test_that_exists() -> None:
+    """A promise names files of tests, and functions in them."""
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    section = page.partition("## Promises and their tests")[2].partition("\n## ")[0]
+    for promise in re.findall(r"^- .*$", section, re.MULTILINE):
+        named = re.findall(r"`([\w/]*test_\w+\.py)(?:::(test_\w+))?`", promise)
+        assert named, promise
+        for file, function in named:
+            text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+            assert not function or f"def {function}(" in text, (file, function)
