@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 import sdrag
 from sdrag.cli.app import app
 from sdrag.effects.prompts import Prompt
+from sdrag.evaluation.examples import run_examples
 from sdrag.framework import Model
+from sdrag.policy import Policy
 
 LETTER = """\
 Patient: Mrs Helen Marsh, born on 12 March 1961, badge number 55310.
@@ -100,13 +102,13 @@ def test_a_model_is_told_the_goal_and_kinds_alone(folder, monkeypatch):
 
 POLICY = """\
 constraints:
-  - Remove names of people and places
+  - Remove names of people and places  # all
   - Hide telephone numbers
 """
 
 
-def test_counter_examples_say_which_sentence_to_change(folder, tmp_path):
-    """What is advised makes it so; what no keep opens is said to be so."""
+def test_words_that_must_stay_or_go_change_the_policy(folder, tmp_path):
+    """What is printed makes it so; what no keep opens is said to be so."""
     path = tmp_path / "policy.yaml"
     path.write_text(POLICY, encoding="utf-8")
     stay = [
@@ -116,21 +118,18 @@ def test_counter_examples_say_which_sentence_to_change(folder, tmp_path):
     ]
     go = [each for w in ("Marsh", "pneumonia") for each in ("--must-go", w)]
 
-    advice = suggested(folder / "letter.txt", "--policy", str(path), *stay, *go)
+    changed = suggested(folder / "letter.txt", "--policy", str(path), *stay, *go)
 
-    ward, phone, asthma, marsh, illness = advice.splitlines()
-    assert "“Remove names of people and places” (c1) hides it" in ward
-    keep = yaml.safe_load(ward.split("write under it:  ")[1])
-    kept = {"text": "Remove names of people and places", **keep}
-    shown = sdrag.explain(LETTER.splitlines()[1], [kept]).released
-    assert shown is not None
-    assert "Ward 7" in shown
-    assert "no keep opens it" in phone
+    ward, phone, asthma, marsh, illness, *policy = changed.splitlines()
+    assert "`keep` under “Remove names of people and places” (c1)" in ward
+    assert "no keep opens an identifier" in phone
     assert "stays already" in asthma
     assert "goes already, by “Remove names" in marsh
-    (literal,) = yaml.safe_load(illness.split("add one:  ")[1])
-    hidden = sdrag.explain("She has pneumonia.", [literal]).released
-    assert "pneumonia" not in (hidden or "")
+    assert "no sentence hid it; one was added" in illness
+    assert policy[1] == "  - text: Remove names of people and places  # all"
+    released = sdrag.explain(LETTER, Policy.parse(changed)).released
+    assert "Ward 7 with [withheld]. She has asthma." in released
+    assert run_examples(Policy.parse(changed)).passed == 2
 
 
 def test_a_policy_without_words_is_a_wrong_call(folder, tmp_path):

@@ -8,13 +8,14 @@ import pytest
 
 import sdrag
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.explanation.trial import (
-    opened_by,
-    quoting,
+from sdrag.explanation.trial import opened_by, try_constraint
+from sdrag.explanation.understood_as import (
+    describe,
+    effects_of,
+    limits_of,
     reworded,
-    try_constraint,
+    warnings_of,
 )
-from sdrag.explanation.understood_as import effects_of, limits_of, warnings_of
 from sdrag.policy import Policy
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion
@@ -38,7 +39,7 @@ WORDINGS = [
     ),
     (
         "Don't give out staff home addresses or private mobile numbers.",
-        "telephone numbers and addresses go, whether of “staff” or not",
+        "telephone numbers, addresses and postcodes go, whether of “staff” or not",
         "She wore blue. Her mobile is {07700 900123}. She lives at {12 Mill Lane}.",
     ),
     (
@@ -130,7 +131,7 @@ WORDINGS = [
     ),
     (
         "Which hospital the patient was treated in, and the ward.",
-        "addresses, places, organisations and treatments, wherever they are",
+        "addresses, postcodes, places, organisations and treatments, wherever they are",
         "My aunt lives in {Norway}. The boat is red.",
     ),
     (
@@ -160,7 +161,7 @@ WORDINGS = [
     ),
     (
         "Dates and places of the covert meetings.",
-        "dates, addresses and places go, whether of “meetings” or not",
+        "dates, addresses, postcodes and places go, whether of “meetings” or not",
         "The roof was mended on {14 October 2024} in {Durham}. Tom Hale rang.",
     ),
     (
@@ -213,7 +214,7 @@ REFUSED = {
     "Remove nams of witneses": "Remove names of witnesses",
     "Nobody may guess who spoke": "Remove names of people",
     "See the policy on records": "Remove names of people",
-    "The risk appetite": 'Do not mention "The risk appetite"',
+    "The risk appetite": "Hide the risk appetite",
     "Hide the Vertraulichkeit of Kunden": 'Hide "the Vertraulichkeit of Kunden"',
 }
 
@@ -230,9 +231,11 @@ def test_a_refused_sentence_is_said_in_other_words(wording, proposed):
 
 def test_a_word_is_quoted_and_not_counted():
     """The author need not count to the fourth word."""
-    parsed = parse(Constraint("c1", "Please remove the nams"))
+    policy = Policy.read(["Please remove the nams"])
 
-    assert quoting(parsed.reason, parsed) == "“nams” is in no dictionary."
+    described = describe(parse(policy.rules[0]), policy, has_model=False)
+
+    assert "“nams” is in no dictionary." in described.warnings
 
 
 def test_limits_and_keeps_are_said_in_words():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sdrag.workbench import policy as policy_module
-from sdrag.workbench.policy import describe
+from sdrag.workbench.policy import describe_text
 
 POLICY = """\
 constraints:
@@ -23,10 +23,10 @@ async def test_each_constraint_says_what_it_is_understood_as(ask):
     names, german = found["constraints"]
     assert found["problems"] == []
     assert (names["id"], names["line"], names["status"]) == ("names", 2, "understood")
-    assert names["understood"] == "hides people's names, wherever they are"
+    assert names["effects"] == ["hides people's names, wherever they are"]
     assert names["limits"] == ["not for whoever has roles: clerk"]
     assert (german["line"], german["status"]) == (5, "needs_model")
-    assert "refused without a model" in german["warning"]
+    assert german["warnings"][0].startswith("REFUSED")
     assert found["roles"] == ["clerk"]
     assert found["sensitivity"] == "balanced"
     assert found["settings"][0] == "guards: none"
@@ -67,8 +67,8 @@ def test_what_is_told_of_a_large_policy_is_bounded(monkeypatch):
     monkeypatch.setattr(policy_module, "MAX_CONSTRAINTS", 3)
     monkeypatch.setattr(policy_module, "MAX_PROBLEMS", 2)
 
-    whole = describe("constraints:\n" + "- Remove names\n" * 10)
-    wrong = describe("constraints:\n" + "- {}\n" * 10)
+    whole = describe_text("constraints:\n" + "- Remove names\n" * 10)
+    wrong = describe_text("constraints:\n" + "- {}\n" * 10)
 
     assert (len(whole["constraints"]), whole["constraint_count"]) == (3, 10)
     assert (len(wrong["problems"]), wrong["problem_count"]) == (2, 10)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -192,28 +191,12 @@ def _describe(
     parsed: ParsedConstraint, policy: Policy, *, has_model: bool
 ) -> Iterator[str]:
     """Yield what a constraint does, or why it is refused."""
-    from sdrag.disclosure.setup import why_not
-    from sdrag.explanation.trial import quoting, reworded, try_constraint
-    from sdrag.explanation.understood_as import effects_of, limits_of, warnings_of
+    from sdrag.explanation.trial import try_constraint
+    from sdrag.explanation.understood_as import describe
 
-    if reason := why_not(parsed):
-        if has_model:
-            yield "The model decides."
-        elif policy.when_not_understood == "withhold":
-            yield "NOT UNDERSTOOD: without a model, all it holds for is withheld."
-        else:
-            yield "REFUSED: nothing runs with this sentence until it is understood."
-        yield quoting(reason, parsed)
-        yield f"Would be understood, for instance: “{reworded(parsed)}”"
-        return
-    yield from effects_of(parsed)
-    yield from warnings_of(parsed)
-    if parsed.reason:
-        yield f"to be checked: {quoting(parsed.reason, parsed)}"
-    (entry,) = (e for e in policy.constraints if e.id == parsed.constraint.id)
-    keeps = tuple(each.keep() for each in entry.keep)
-    yield from limits_of(replace(parsed.constraint, keep=keeps))
-    if parsed.kind == "everything":
+    effects, limits, warnings = describe(parsed, policy, has_model=has_model)
+    yield from (*effects, *warnings, *limits)
+    if not effects or parsed.kind == "everything":
         return
     trial = try_constraint(parsed, policy)
     for words, sentence in trial.hides:
@@ -224,6 +207,8 @@ def _describe(
             f"narrower than its words: {count} of {trial.tried} sentences that were"
             " tried; say it in other words, or set `sensitivity: high`"
         )
+    elif not trial.hides:
+        yield "not tried: no sentence to try it on is known, so write `examples`"
     yield f"but not “{trial.stays}”" if trial.stays else "none that was tried stays"
 
 

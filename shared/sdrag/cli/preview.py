@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sdrag.cli.common import (
     LOCAL,
-    AsJson,
     Llm,
     ModelConcurrency,
     ModelTimeout,
@@ -38,6 +36,10 @@ if TYPE_CHECKING:
 _AT_ONCE = 20
 """So many documents are read between two steps of the bar."""
 _MAX_BYTES = 1_000_000
+_NEXT = """
+In colour, with a reason for each span: add --html preview.html
+To change what goes or stays: sdrag suggest DOCUMENTS --policy POLICY --must-go WORDS
+  --must-stay WORDS, which prints the policy with what makes it so"""
 
 
 def preview(
@@ -67,7 +69,13 @@ def preview(
     llm: Llm = LOCAL,
     model_timeout: ModelTimeout = None,
     model_concurrency: ModelConcurrency = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print one JSON object instead, which quotes no word: for logs.",
+        ),
+    ] = False,
 ) -> None:
     """
     Show what a policy withholds from documents, by which constraint, and why.
@@ -83,54 +91,47 @@ def preview(
     from sdrag.explanation import Explainer
 
     asker = Principal("preview", roles=frozenset(role)) if role else None
-    rules = Policy.read(policy)
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
-    explainer = Explainer(rules, complete=model)
+    explainer = Explainer(Policy.read(policy), complete=model)
     if text is None and paths:
         if html is not None:
             check_writable(html)
         explainers = {str(policy): explainer}
         if against is not None:
-            other = Explainer(Policy.read(against), complete=model)
-            explainers[f"{against} (other)" if against == policy else str(against)] = (
-                other
-            )
+            name = f"{against} (other)" if against == policy else str(against)
+            explainers[name] = Explainer(Policy.read(against), complete=model)
         given = read_input(paths, rows=rows)
-        started = perf_counter()
-        previewed = _read(given, rules, explainers, asker)
+        previewed = _read(given, explainers, asker)
         if html is not None:
             from sdrag.reports.preview import render_preview
 
             write_private(html, render_preview(previewed))
-        failures = dict(explainer.model_failures)
-        result = {
-            **_figures(previewed),
-            **given.as_dict(),
-            "model_failures": failures,
-            "seconds": round(perf_counter() - started, 3),
-        }
-        show(result, as_json=as_json)
-        raise typer.Exit(1 if given.skipped or failures or previewed.refused else 0)
-    if paths or html is not None or against is not None:
+        result = {**previewed.as_dict(), **given.as_dict()}
+        lines = [*previewed.lines(), *map(_unread, result["skipped"])]
+        lines += [
+            _NEXT if html is None else f"wrote {html}, with the documents as they are"
+        ]
+    elif paths or html is not None or against is not None:
         raise UsageError("--text and stdin take no files, no --html and no --against.")
-    if explainer.refused:
+    elif explainer.refused:
         raise ConstraintNotUnderstoodError(explainer.refused)
-    passage = Passage("text", _stdin() if text is None else text)
-    (explanation,) = explainer.explain([passage], asker)
-    _show_text(explanation)
-    result = {"model_failures": dict(explainer.model_failures)}
-    show(result, as_json=False)
+    else:
+        passage = Passage("text", _stdin() if text is None else text)
+        (explanation,) = explainer.explain([passage], asker)
+        result = {"spans": explanation.as_dict()["spans"]}
+        lines = [*_explain(explanation)]
+    failures = explainer.model_failures
     if as_json:
-        spans = explanation.as_dict()["spans"]
-        typer.echo(json.dumps({"spans": spans, **result}))
-    raise typer.Exit(1 if explainer.model_failures else 0)
+        typer.echo(json.dumps({**result, "model_failures": failures}))
+    else:
+        typer.echo("\n".join(lines))
+        show({"model_failures": failures}, as_json=False)
+    failed = failures or result.get("skipped") or result.get("refused")
+    raise typer.Exit(1 if failed else 0)
 
 
 def _read(
-    given: Input,
-    rules: Policy,
-    explainers: Mapping[str, Explainer],
-    asker: Principal | None,
+    given: Input, explainers: Mapping[str, Explainer], asker: Principal | None
 ) -> Preview:
     """Explain documents under a policy, and under another one if there is one."""
     from sdrag.documents import chunks_of
@@ -152,7 +153,7 @@ def _read(
         for constraint, why in explainer.refused.items()
     }
     return Preview(
-        {rule.id: rule.text for rule in rules.rules},
+        next(iter(explainers.values())).constraints,
         refused,
         first,
         [*remarks, *((file.path, file.reason) for file in given.skipped)],
@@ -162,17 +163,8 @@ def _read(
     )
 
 
-def _figures(previewed: Preview) -> dict[str, Any]:
-    """Return what a preview counts; no word of the documents."""
-    return {
-        "documents": previewed.documents,
-        "chunks": len(previewed.explanations),
-        "withheld_chunks": previewed.withheld,
-        "hidden_share": round(previewed.hidden_share, 4),
-        "constraints": previewed.by_constraint(),
-        **({"against": previewed.compared()} if previewed.others else {}),
-        "refused": dict(previewed.refused),
-    }
+def _unread(skipped: Mapping[str, str]) -> str:
+    return f"not read: {skipped['path']!r} {skipped['reason']}"
 
 
 def _stdin() -> str:
@@ -185,21 +177,21 @@ def _stdin() -> str:
         raise UsageError("The text on stdin is not UTF-8.") from None
 
 
-def _show_text(explanation: Explanation) -> None:
-    """Print what leaves of a text, then each span with its reason."""
+def _explain(explanation: Explanation) -> Iterator[str]:
+    """Yield what leaves of a text, then what each constraint hides of it, and why."""
     if not explanation.text.strip():
         raise UsageError(
             "There is no text.", hint="Name files, or give --text or text on stdin."
         )
-    if explanation.released is None:
-        typer.echo(f"withheld ({explanation.reason})\n")
-    else:
-        typer.echo(f"{explanation.released}\n")
-    shown = (("hidden", explanation.spans), ("considered, shown", explanation.left))
-    for heading, spans in shown:
-        for explained in spans:
-            words = json.dumps(explained.span.of(explanation.text), ensure_ascii=False)
-            name = explained.constraint_id
-            typer.echo(f"{heading}: {words} {name}: {explained.why}")
+    withheld = f"withheld ({explanation.reason})"
+    yield withheld if explanation.released is None else explanation.released
+    for state, spans in (("hides", explanation.spans), ("shows", explanation.left)):
+        by_rule: dict[str, list[str]] = {}
+        for each in spans:
+            words = json.dumps(each.span.of(explanation.text), ensure_ascii=False)
+            by_rule.setdefault(each.constraint_id, []).append(f"  {words}: {each.why}")
+        for name, lines in by_rule.items():
+            yield f"\n“{explanation.constraints[name]}” ({name}) {state}"
+            yield from lines
     if not explanation.spans:
-        typer.echo("Nothing is hidden.")
+        yield "\nNothing is hidden."

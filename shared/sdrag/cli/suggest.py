@@ -1,4 +1,4 @@
-"""`sdrag suggest`: propose a policy for documents, or say what to change in one."""
+"""`sdrag suggest`: propose a policy for documents, or change one by its words."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from sdrag.effects.prompts import Message, Prompt, sensitive
 from sdrag.effects.steps import Failure, Steps, complete
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
-from sdrag.policy.document import KeepSection
-from sdrag.vocabulary import Constraint, Passage, Span
+from sdrag.policy.reading import text_of
+from sdrag.vocabulary import Constraint, Passage
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
@@ -42,7 +42,6 @@ _NEVER_ALONE = frozenset(
 )
 """Types that most texts are unreadable without: only a goal asks for them."""
 _MOST_SUBJECTS = 8
-_MOST_TEXTS = 20
 _DIGIT, _UPPER, _LETTER = map(re.compile, (r"\d", r"[A-Z]", r"[^\W\d_Xx]"))
 _LIST_MARK = re.compile(r"^[-*\d.)\s\"']+|[\s\"']+$")
 _HEAD = """\
@@ -67,7 +66,7 @@ def suggest(
     ] = "",
     policy: Annotated[
         Path | None,
-        typer.Option(help="Say what to change in this policy, and propose none."),
+        typer.Option(help="Change this policy; needs --must-stay or --must-go."),
     ] = None,
     must_stay: Annotated[
         list[str] | None,
@@ -82,16 +81,21 @@ def suggest(
     model_concurrency: ModelConcurrency = None,
 ) -> None:
     """
-    Propose a policy for documents, or say which sentence of a policy to change.
+    Propose a policy for documents, or change one so that words stay or go.
 
     Reads a sample. Prints a policy with comments: what was found, how often, in masked
     examples. A model is told the goal and what was found, and nothing of the documents.
-    A model that fails is reported by its cause, and the command then ends with 1.
+    A model that fails is reported by its cause, and the command then ends with 1. With
+    --policy prints that policy, with what makes words stay or go: a keep, a sentence,
+    an example that quotes the documents. The file stays as it is.
 
     Example: sdrag suggest documents --goal "nobody may know who the patients are"
+
+    Example: sdrag suggest documents --policy policy.yaml --must-stay "Ward 7"
     """
     if policy is not None and not (must_stay or must_go):
         raise UsageError("--policy needs --must-stay or --must-go.", hint="Name words.")
+    from sdrag.explanation.edits import let_stay, make_go
     from sdrag.pipeline import Engine
     from sdrag.privacy.audit import count_failures
 
@@ -107,17 +111,18 @@ def suggest(
             causes = count_failures([event], unread)
             proposed = dict.fromkeys(sentences, _FOR_GOAL) | proposed
         is_asked = model is not None and not causes
-        text = "\n".join(_proposal(proposed, len(documents), goal, is_asked=is_asked))
-        typer.echo(text)
-        rules = Policy.parse(text)
+        lines = _proposal(proposed, len(documents), goal, is_asked=is_asked)
+        text = "".join(f"{line}\n" for line in lines)
     else:
-        rules = Policy.read(policy)
-    for words in must_stay or ():
-        for line in _advise(words, documents, rules, stay=True):
-            typer.echo(f"# must stay, “{words}”: {line}")
-    for words in must_go or ():
-        for line in _advise(words, documents, rules, stay=False):
-            typer.echo(f"# must go, “{words}”: {line}")
+        text = text_of(policy)
+    for label, words, change in (
+        ("must stay", must_stay, let_stay),
+        ("must go", must_go, make_go),
+    ):
+        text, notes = change(text, words or (), documents)
+        for each, note in zip(words or (), notes, strict=True):
+            typer.echo(f"# {label}, “{each}”: {note}")
+    typer.echo(text, nl=False)
     for cause in causes:  # beside the policy, which may go into a file
         typer.echo(f"sdrag: model_failures: {cause}", err=True)
     raise typer.Exit(1 if causes else 0)
@@ -185,16 +190,15 @@ def _parse(sentence: str) -> ParsedConstraint:
 def _kinds(documents: Sequence[Passage]) -> dict[str, str]:
     """Return sentences for the kinds of mentions in documents, frequent ones first."""
     from sdrag.detectors.local import mentions
-    from sdrag.explanation.understood_as import kinds_of_mentions
+    from sdrag.explanation.understood_as import kind_of
 
     count: Counter[str] = Counter()
     shown: dict[str, str] = {}
-    kinds = {type_: kind for kind in kinds_of_mentions() for type_ in kind.types}
     for document in documents:
         for mention in mentions(document.text):
-            if kind := kinds.get(mention.type):
-                count[kind.name] += 1
-                shown.setdefault(kind.name, _mask(mention.span.of(document.text)))
+            if kind := kind_of(mention):
+                count[kind] += 1
+                shown.setdefault(kind, _mask(mention.span.of(document.text)))
     return {
         f"Hide {name}": f"{number} found, such as {shown[name]}"
         for name, number in count.most_common()
@@ -251,61 +255,3 @@ def _example(parsed: ParsedConstraint) -> dict[str, Any]:
 
     trial = try_constraint(parsed, Policy.read([parsed.constraint.text]))
     return {"examples": [{"text": t, "hides": list(w)} for w, t in trial.hides[:1]]}
-
-
-def _advise(
-    words: str, documents: Sequence[Passage], policy: Policy, *, stay: bool
-) -> Iterator[str]:
-    """Yield what to change so that words stay, or go, where they occur in documents."""
-    from sdrag.text.sentences import sentences
-
-    parts = (part.of(d.text) for d in documents for part in sentences(d.text))
-    texts = [*dict.fromkeys(part for part in parts if words in part)] or [words]
-    texts = texts[:_MOST_TEXTS]
-    names = {rule.id: f"“{rule.text}” ({rule.id})" for rule in policy.rules}
-    over = _over(words, texts, policy)
-    hidden = dict.fromkeys(name for by, _ in over for name in by)
-    left = dict.fromkeys(name for _, nearly in over for name in nearly)
-    if not stay and all(by for by, _ in over):
-        yield f"goes already, by {', '.join(map(names.__getitem__, hidden))}"
-    elif not stay and left:
-        for name in left:
-            yield f"write `sensitivity: high` under {names[name]}, or remove its keep"
-    elif not stay:
-        yield f"no sentence hides it; add one:  - Do not mention {json.dumps(words)}"
-    elif not hidden:
-        yield "stays already"
-    else:
-        kept = [
-            entry.model_copy(update={"keep": (*entry.keep, KeepSection(words=words))})
-            if entry.id in hidden
-            else entry
-            for entry in policy.constraints
-        ]
-        tightened = policy.model_copy(update={"constraints": tuple(kept)})
-        closed = {n for by, _ in _over(words, texts, tightened) for n in by}
-        for name in hidden:
-            if name in closed:
-                yield f"{names[name]} hides it, and no keep opens it: change its words"
-            else:
-                keep = json.dumps(words, ensure_ascii=False)
-                yield f"{names[name]} hides it; write under it:  keep: [{keep}]"
-
-
-def _over(
-    words: str, texts: Sequence[str], policy: Policy
-) -> list[tuple[list[str], list[str]]]:
-    """Return, for each text, which constraints hide the words and which nearly do."""
-    from sdrag.explanation import Explainer
-
-    passages = [Passage(str(number), text) for number, text in enumerate(texts)]
-    results = []
-    for explanation in Explainer(policy).explain(passages):
-        start = explanation.text.find(words)
-        at = Span(start, start + len(words))
-        hidden, left = (
-            [each.constraint_id for each in spans if each.span.overlaps(at)]
-            for spans in (explanation.spans, explanation.left)
-        )
-        results.append((hidden, left))
-    return results

@@ -100,7 +100,7 @@ class Explainer:
         complete: A model that completes prompts; the local engine alone when missing.
 
     Attributes:
-        policy: The policy that is explained, with every constraint enforced.
+        constraints: The words of all constraints of the policy by their ids.
         refused: Why constraints need a model, where there is none, by their ids. They
             are left out of explanations: with them a wrapper would be refused.
         model_failures: How the model failed so far, and how often.
@@ -117,11 +117,12 @@ class Explainer:
         complete: Callable[[Prompt], Completion | str] | Model | None = None,
     ) -> None:
         read = Policy.read(policy).without_limits()
+        self.constraints = {rule.id: rule.text for rule in read.rules}
         self.refused: Mapping[str, str] = {}
         if complete is None and read.when_not_understood == "refuse":
             self.refused = not_understood(read)
         kept = tuple(c for c in read.constraints if c.id not in self.refused)
-        self.policy = read.model_copy(update={"constraints": kept})
+        self._policy = read.model_copy(update={"constraints": kept})
         self._detector = detector
         self._complete = complete
         self.model_failures: Counter[str] = Counter()
@@ -151,8 +152,8 @@ class Explainer:
         ]
         # An empty state: what is looked up has no cause.
         options = Options(detector=self._detector)
-        engine = Engine(self.policy, llm=self._complete, options=options, stage="view")
-        named = with_documents(read, self.policy.disclosure.document_keys)
+        engine = Engine(self._policy, llm=self._complete, options=options, stage="view")
+        named = with_documents(read, self._policy.disclosure.document_keys)
         steps = _explained(tuple(named), principal, engine.disclosure)
         explanations, event = engine.run(steps)
         codes = (explanation.reason for explanation in explanations)

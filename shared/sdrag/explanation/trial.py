@@ -1,35 +1,19 @@
 """
-Trying a constraint on sentences, and saying a refused one in other words.
+Trying a constraint on sentences.
 
 What a constraint is said to hide is tried by the local engine on sentences of
 `kinds.toml`, each by itself. What is shown as hidden was hidden, and what is shown as
-staying stayed. A sentence that is proposed for a refused one was parsed.
+staying stayed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
-from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.constraint_parser.wording import (
-    is_english,
-    plain_text,
-    refusal,
-    split_exception,
-    subject_of,
-)
-from sdrag.disclosure.constraint_parser.words import (
-    is_misspelt,
-    number_words,
-    word_set,
-)
 from sdrag.disclosure.local.by_type import find_by_cue
 from sdrag.disclosure.setup import not_understood
 from sdrag.explanation.explain import Explainer
@@ -46,14 +30,12 @@ _MOST = 18
 """So many sentences a constraint is tried on at most; the networks take a while."""
 _ENOUGH, _MANY = 3, 12
 _MARKS = re.compile(r"[{}]")
-_WORD_NUMBER = re.compile(r"^Word (\d+)")
 _OF_NAMES = ("A letter from {} arrived.", "They spoke of {}.", "It says {}.")
 _STATING = ("They know that {}.", "It is said that {}.", "He told me that {}.")
 _NEUTRAL = ("The meeting was moved upstairs.", "They counted the boxes.")
 _HOW = re.compile(
-    r"^(?:how|why|that|what|when|where) (?P<clause>\w+ .+)$", re.IGNORECASE
+    r"(?i:how|why|that|when) (?P<clause>(?:the|an?|his|her|their|our|its|[A-Z]\w+) .+)$"
 )
-_UNDERSTOOD = "Remove names of people"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -164,49 +146,3 @@ def opened_by(keep: Keep, policy: Policy) -> list[str]:
     left = chain.from_iterable(explanation.left for explanation in explanations)
     ids = {each.constraint_id for each in left if each.causes[0].by == "kept"}
     return [rule.id for rule in rules if rule.id in ids]
-
-
-def quoting(reason: str, parsed: ParsedConstraint) -> str:
-    """Return a reason of the parser with the word quoted that it counts to."""
-    words = number_words(plain_text(parsed.constraint.text))
-    return _WORD_NUMBER.sub(
-        lambda match: f"“{words.get(int(match[1]), match[0])}”", reason
-    )
-
-
-def reworded(parsed: ParsedConstraint) -> str:
-    """Return a sentence that is understood where a constraint is not."""
-    texts = (*_rewordings(parsed), _UNDERSTOOD)
-    rules = (replace(parsed.constraint, text=text) for text in texts)
-    return next(r.text for r in rules if parse(r).status == "understood")
-
-
-def _rewordings(parsed: ParsedConstraint) -> Iterator[str]:
-    """Yield a constraint in other words, the nearest first."""
-    text = plain_text(parsed.constraint.text)
-    words = number_words(text)
-    misspelt = [word for word in words.values() if is_misspelt(word)]
-    typed = bool(parsed.everywhere)
-    if parsed.kind == "only" or not is_english(text, misspelt):
-        return
-    corrected = text
-    for word in misspelt:
-        corrected = corrected.replace(word, _nearest(word))
-    yield corrected
-    yield split_exception(text)[0]
-    if refusal(text, typed=typed):
-        return
-    for name in parsed.names:
-        yield text.replace(name, f'"{name}"')
-    yield f'Do not mention "{subject_of(text)}"'
-
-
-def _nearest(word: str) -> str:
-    """Return the word that constraints are made of, or else English uses, nearest."""
-    for known in (sorted(word_set("crucial")), list(common_words())):
-        near = process.extract(
-            word.lower(), known, scorer=OSA.distance, score_cutoff=2, limit=None
-        )
-        if near:
-            return min(near, key=lambda row: (row[1], -len(row[0])))[0]
-    return word

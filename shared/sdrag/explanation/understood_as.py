@@ -4,24 +4,42 @@ What a policy does, in plain words for its author.
 An effect is made of what the constraint was parsed into, by the rules that the local
 engine follows: types that its words name are hidden wherever they are, types of a
 subject beside its words, and what must be understood where the networks agree.
-`sdrag.explanation.trial` tries it on sentences.
+`sdrag.explanation.trial` tries it on sentences. A sentence that is proposed for a
+refused one was parsed.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic, parse
-from sdrag.disclosure.constraint_parser.words import concept_rows, is_word
+from sdrag.disclosure.constraint_parser.wording import (
+    is_english,
+    plain_text,
+    refusal,
+    split_exception,
+    subject_of,
+)
+from sdrag.disclosure.constraint_parser.words import (
+    concept_rows,
+    is_misspelt,
+    is_word,
+    number_words,
+    word_set,
+)
 from sdrag.disclosure.setup import why_not
 from sdrag.policy import Policy
-from sdrag.vocabulary import Constraint, Keep
+from sdrag.vocabulary import Constraint, Keep, Mention
 
 _METHODS = {
     "rephrase": "has a model say it without what it finds",
@@ -35,10 +53,14 @@ _IDENTIFYING = (
     "hides whatever may tell who somebody is: names, dates, ages, places, jobs,"
     " relations, health, contacts, numbers and the like"
 )
+_SURE = 0.5
 _PLAIN = 300
 """So many of the most frequent English words tell an author nothing."""
 _SHOWN = 3
 """So many words stand for all that tell a topic."""
+_FOR_SOME = re.compile(r"\b(?:only (?:for|to|by)|stays? between)\b", re.IGNORECASE)
+_WORD_NUMBER = re.compile(r"^Word (\d+)")
+_UNDERSTOOD = "Remove names of people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +95,17 @@ def kinds_of_mentions() -> tuple[KindOfMention, ...]:
     )
 
 
+def kind_of(mention: Mention) -> str:
+    """Return what an author calls a mention; nothing of one that is hardly any."""
+    sure = mention.confidence >= _SURE
+    return _kind_names().get(mention.type, "") if sure else ""
+
+
+@lru_cache(maxsize=1)
+def _kind_names() -> dict[str, str]:
+    return {type_: kind.name for kind in kinds_of_mentions() for type_ in kind.types}
+
+
 @lru_cache(maxsize=1)
 def telling_sentences() -> tuple[str, ...]:
     """Return sentences of subjects, to try, of `kinds.toml`."""
@@ -84,9 +117,50 @@ def _table() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def understood_as(parsed: ParsedConstraint) -> str:
-    """Say what a constraint hides; its own words are quoted."""
-    return "; ".join(effects_of(parsed))
+class Description(NamedTuple):
+    """What a constraint does, a thought an entry."""
+
+    effects: tuple[str, ...]
+    limits: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def describe(
+    parsed: ParsedConstraint, policy: Policy, *, has_model: bool
+) -> Description:
+    """
+    Describe what a constraint hides, or why it is refused; its own words are quoted.
+
+    Args:
+        parsed: The constraint.
+        policy: Of which it is one.
+        has_model: Whether a model decides where the local engine does not understand.
+    """
+    rule = parsed.constraint
+    entries = (each for each in policy.constraints if each.id == rule.id)
+    keeps = tuple(keep.keep() for entry in entries for keep in entry.keep)
+    limits = limits_of(replace(rule, keep=keeps))
+    if reason := why_not(parsed):
+        outcome = "REFUSED: nothing runs with this sentence until it is understood."
+        if has_model:
+            outcome = "The model decides."
+        elif policy.when_not_understood == "withhold":
+            outcome = "NOT UNDERSTOOD: without a model, all it holds for is withheld."
+        advice = f"Would be understood, for instance: “{reworded(parsed)}”"
+        if parsed.kind == "only":
+            advice = (
+                "What may be disclosed is written as `keep` under the sentence that"
+                " hides it."
+            )
+        return Description((), limits, (outcome, _quoting(reason, parsed), advice))
+    warnings = [*warnings_of(parsed)]
+    if _FOR_SOME.search(rule.text) and not rule.unless:
+        warnings.append(
+            "nobody is let through by its words: write `unless: {roles: [...]}`"
+        )
+    if parsed.reason:
+        warnings.append(f"to be checked: {_quoting(parsed.reason, parsed)}")
+    return Description(tuple(effects_of(parsed)), limits, tuple(warnings))
 
 
 def effects_of(parsed: ParsedConstraint) -> list[str]:
@@ -105,7 +179,7 @@ def effects_of(parsed: ParsedConstraint) -> list[str]:
         effects.append(f"what says that “{parsed.statement.strip(' .')}”")
     elif parsed.kind == "meaning" and not any(topic.cues for topic in parsed.topics):
         effects.append("what is close to the sentence in its meaning")
-    return [f"hides {effect}" for effect in effects if effect]
+    return [f"hides {effect}" for effect in dict.fromkeys(effects) if effect]
 
 
 def _effect_of(topic: Topic, everywhere: Collection[str]) -> str:
@@ -184,27 +258,6 @@ def keep_in_words(keep: Keep) -> str:
     return f"{name} that are not near {near}" if near else name
 
 
-def without_model(parsed: ParsedConstraint, policy: Policy, *, has_model: bool) -> str:
-    """
-    Say what becomes of a constraint that needs a model, or what to know of another.
-
-    Args:
-        parsed: The constraint.
-        policy: For its `when_not_understood`.
-        has_model: Whether there is one.
-    """
-    reason = why_not(parsed)
-    if not reason:
-        return f"warning: {parsed.reason}" if parsed.reason else ""
-    if policy.when_not_understood == "withhold":
-        end = "Without a model, all it holds for is withheld."
-    elif has_model:
-        end = "The model decides."
-    else:
-        end = "The wrapper is refused without a model."
-    return f"needs a model: {reason} {end}"
-
-
 def settings_of(policy: Policy) -> Iterator[str]:
     """Yield what the rest of a policy does, and what its author should know."""
     yield f"guards: {', '.join(policy.guards) or 'none'}"
@@ -225,6 +278,53 @@ def settings_of(policy: Policy) -> Iterator[str]:
             "warning: whoever asks with a name in mind finds what is said of it, with"
             " the name cut; with `disclosure.influence: none` no name finds anything"
         )
+
+
+def _quoting(reason: str, parsed: ParsedConstraint) -> str:
+    """Return a reason of the parser with the word quoted that it counts to."""
+    words = number_words(plain_text(parsed.constraint.text))
+    return _WORD_NUMBER.sub(
+        lambda match: f"“{words.get(int(match[1]), match[0])}”", reason
+    )
+
+
+def reworded(parsed: ParsedConstraint) -> str:
+    """Return a sentence that is understood where a constraint is not."""
+    texts = (*_rewordings(parsed), _UNDERSTOOD)
+    rules = (replace(parsed.constraint, text=text) for text in texts)
+    return next(r.text for r in rules if parse(r).status == "understood")
+
+
+def _rewordings(parsed: ParsedConstraint) -> Iterator[str]:
+    """Yield a constraint in other words, the nearest first."""
+    text = plain_text(parsed.constraint.text)
+    words = number_words(text)
+    misspelt = [word for word in words.values() if is_misspelt(word)]
+    typed = bool(parsed.everywhere)
+    if parsed.kind == "only" or not is_english(text, misspelt):
+        return
+    corrected = text
+    for word in misspelt:
+        corrected = corrected.replace(word, _nearest(word))
+    yield corrected
+    yield split_exception(text)[0]
+    if refusal(text, typed=typed):
+        return
+    for name in parsed.names:
+        yield text.replace(name, f'"{name}"')
+    subject = subject_of(text)
+    yield f"Hide {subject[:1].lower()}{subject[1:]}"
+
+
+def _nearest(word: str) -> str:
+    """Return the word that constraints are made of, or else English uses, nearest."""
+    for known in (sorted(word_set("crucial")), list(common_words())):
+        near = process.extract(
+            word.lower(), known, scorer=OSA.distance, score_cutoff=2, limit=None
+        )
+        if near:
+            return min(near, key=lambda row: (row[1], -len(row[0])))[0]
+    return word
 
 
 def _quoted(words: Iterable[str], link: str = "and") -> str:

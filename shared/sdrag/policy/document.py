@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.errors import PolicyError
+from sdrag.errors import PolicyError, UsageError
 from sdrag.policy.guard_sections import GUARDS, GuardSections
 from sdrag.policy.reading import Lines, explained, parsed, text_of
 from sdrag.policy.sections import (
@@ -238,6 +238,14 @@ class Policy(GuardSections):
     """What the chain learns of what was withheld."""
     tracing: TracingSection = TracingSection()
     """What tracers may see."""
+
+    def __init__(self, *sources: Any, **sections: Any) -> None:
+        if sources:
+            raise UsageError(
+                "`Policy` takes its sections by name.",
+                hint="Call Policy.read with a path, a mapping or a list of sentences.",
+            )
+        super().__init__(**sections)
 
     @field_validator("constraints")
     @classmethod

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby, pairwise
+from typing import Any
 
+from sdrag.detectors.local import mentions
 from sdrag.documents import table_of
 from sdrag.explanation import Explanation
 from sdrag.explanation.marked import Mark, legend, marked, style
+from sdrag.explanation.understood_as import kind_of
 from sdrag.reports.page import Markup, card, page, table
-from sdrag.text.spans import merge, shifted
+from sdrag.text.spans import SpanUnion, merge, shifted
 from sdrag.vocabulary import Confidential, Span
 
 _MOST_CHUNKS = 2_000
@@ -61,6 +64,17 @@ class Preview(Confidential):
             for name, count in sorted(counts.items(), key=lambda c: -c[1]["words"])
         }
 
+    def readable(self) -> dict[str, int]:
+        """Count the mentions that are not hidden by their kind, the most first."""
+        counts: Counter[str] = Counter()
+        for explanation in self.explanations:
+            hidden = SpanUnion(hidden_spans(explanation))
+            for mention in mentions(explanation.text):
+                kind = kind_of(mention)
+                if kind and not hidden.overlaps(mention.span):
+                    counts[kind] += 1
+        return dict(counts.most_common())
+
     @property
     def withheld(self) -> int:
         """How many chunks are withheld whole."""
@@ -86,6 +100,40 @@ class Preview(Confidential):
             f"words only {there} hides": counts[1],
             "words both hide": counts[2],
         }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what it counts; no word of the documents or of the policy."""
+        return {
+            "documents": self.documents,
+            "chunks": len(self.explanations),
+            "withheld_chunks": self.withheld,
+            "hidden_share": round(self.hidden_share, 4),
+            "constraints": self.by_constraint(),
+            "readable": self.readable(),
+            **({"against": self.compared()} if self.others else {}),
+            "refused": dict(self.refused),
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield what it counts for the policy's author, whose sentences are quoted."""
+        yield (
+            f"{self.documents:,} documents in {len(self.explanations):,} chunks: "
+            f"{self.hidden_share:.0%} of the text is hidden, {self.withheld:,} chunks"
+            " are withheld whole"
+        )
+        yield "\nwords  spans  hidden by"
+        for name, count in self.by_constraint().items():
+            sentence = f"“{self.constraints[name]}” ({name})"
+            yield f"{count['words']:5,}  {count['spans']:5,}  {sentence}"
+        if self.others:
+            yield ""
+            yield from (
+                f"{words:5,}  {name}" for name, words in self.compared().items()
+            )
+        kinds = (f"{count:,} {kind}" for kind, count in self.readable().items())
+        yield f"\nstill readable: {', '.join(kinds) or 'nothing of a known kind'}"
+        for name, why in self.refused.items():
+            yield f"NOT ENFORCED: “{self.constraints.get(name, '')}” ({name}): {why}"
 
 
 def hidden_spans(explanation: Explanation) -> tuple[Span, ...]:
@@ -144,7 +192,10 @@ def render_preview(preview: Preview) -> str:
         lead,
         "<h2>Documents</h2>",
         *_documents(preview.explanations, marks),
-        _unread(preview.unread),
+        _table(
+            "Still readable, by kind", ("Kind", "mentions"), preview.readable().items()
+        ),
+        _table("Files", ("File", "what to know"), preview.unread),
     ]
     return page(title, body)
 
@@ -248,7 +299,7 @@ def cut_marks(cells: Sequence[Span], marks: Sequence[Mark]) -> dict[Span, list[M
     return inside
 
 
-def _unread(unread: Sequence[tuple[str, str]]) -> str:
-    if not unread:
-        return ""
-    return f"<h2>Files</h2>{table(('File', 'what to know'), unread)}"
+def _table(title: str, heads: tuple[str, str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table under a heading; nothing without rows."""
+    given = list(rows)
+    return f"<h2>{title}</h2>{table(heads, given)}" if given else ""

@@ -22,15 +22,15 @@ from starlette.types import ASGIApp
 
 from sdrag.documents import UnreadableError, bytes_of, list_files
 from sdrag.errors import SdragError
+from sdrag.explanation import edits
 from sdrag.explanation.marked import style
 from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential, Passage
 from sdrag.workbench.bodies import MAX_UPLOAD_BYTES, Asked, Workers, body_of, read_json
 from sdrag.workbench.documents import SUFFIXES, LoadedDocuments
-from sdrag.workbench.edits import edit, must_go
 from sdrag.workbench.gate import Gate, RefusedError
 from sdrag.workbench.looking import Colouring, Questions, find_links
-from sdrag.workbench.policy import describe, policy_of
+from sdrag.workbench.policy import describe_text, policy_of
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -106,7 +106,7 @@ class Workbench(Confidential):
 
     def describe(self, asked: Asked) -> dict[str, Any]:
         """Say what a policy means that is being typed."""
-        return describe(asked.policy)
+        return describe_text(asked.policy)
 
     def explain(self, asked: Asked) -> dict[str, Any]:
         """Colour a document; with another policy, what changes in it."""
@@ -125,12 +125,21 @@ class Workbench(Confidential):
         return {"html": self.colouring.report(_policy(asked), documents, asked.roles)}
 
     def edit(self, asked: Asked) -> dict[str, Any]:
-        """Edit the policy by one of its sentences."""
-        return edit(asked)
-
-    def go(self, asked: Asked) -> dict[str, Any]:
-        """Write down that words of a document must go."""
-        return must_go(asked, self.documents.get(asked.document))
+        """Edit the policy by one of its sentences, or by words of a document."""
+        policy, number, words = asked.policy, asked.constraint, asked.words.strip()
+        if asked.change == "add":
+            return {"policy": edits.add(policy, asked.sentence), "note": ""}
+        if asked.change == "move":
+            return {"policy": edits.move(policy, number, asked.step), "note": ""}
+        if asked.change == "disable":
+            return {"policy": edits.disable(policy, number), "note": ""}
+        if asked.change == "enable":
+            return {"policy": edits.enable(policy, number), "note": ""}
+        if not any(map(str.isalnum, words)):
+            raise RefusedError(422, "Select words of the document.")
+        change = edits.let_stay if asked.change == "stay" else edits.make_go
+        changed, (note,) = change(policy, [words], [self.documents.get(asked.document)])
+        return {"policy": changed, "note": f"\u201c{words}\u201d: {note}."}
 
     def ask(self, asked: Asked) -> dict[str, Any]:
         """Say what a hijacked model would receive."""
@@ -170,7 +179,6 @@ def build_app(bench: Workbench, *, token: str, port: int) -> ASGIApp:
         "explain": bench.explain,
         "report": bench.report,
         "edit": bench.edit,
-        "go": bench.go,
         "ask": bench.ask,
         "link": bench.link,
     }

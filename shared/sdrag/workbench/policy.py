@@ -7,16 +7,11 @@ from typing import Any
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.errors import PolicyError
-from sdrag.explanation.understood_as import (
-    limits_of,
-    settings_of,
-    understood_as,
-    without_model,
-)
+from sdrag.explanation.edits import disabled
+from sdrag.explanation.understood_as import describe, settings_of
 from sdrag.policy import Policy
 from sdrag.policy.reading import parsed
 from sdrag.vocabulary import Sensitivity
-from sdrag.workbench.edits import disabled
 from sdrag.workbench.gate import RefusedError
 
 MAX_CONSTRAINTS = 300
@@ -26,7 +21,7 @@ MAX_PROBLEMS = 50
 """Listed while a policy is being typed."""
 
 
-def describe(text: str) -> dict[str, Any]:
+def describe_text(text: str) -> dict[str, Any]:
     """
     Describe a policy that is being typed; it may be wrong, and is bounded.
 
@@ -80,14 +75,15 @@ def _constraint(
     read: ParsedConstraint, policy: Policy, line: int | None
 ) -> dict[str, Any]:
     rule = read.constraint
+    effects, limits, warnings = describe(read, policy, has_model=False)
     return {
         "id": rule.id,
         "line": line,
         "text": rule.text,
-        "understood": understood_as(read),
-        "limits": list(limits_of(rule)),
+        "effects": effects,
+        "limits": limits,
         "status": read.status,
-        "warning": without_model(read, policy, has_model=False) or read.reason,
+        "warnings": warnings,
     }
 
 

@@ -98,6 +98,8 @@ def find_field_values(tokens: Tokens) -> Iterator[Candidate]:
 
 
 _ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
+_NEXT_SENTENCE = re.compile(r"\d[\w)]*[.!?] +(?=[A-Z][a-z])")
+"""What follows a figure in the next sentence is no part of its value."""
 _EDGES = " \t,.;:*_`\"'()"
 
 
@@ -105,6 +107,9 @@ def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candid
     """Yield what of `text[start:end]` is of the type that its label tells."""
     stop = _ENDS.search(text, start, end)
     end = stop.start() if stop else end
+    if _FITS.get(type_) is _FIGURE:
+        stop = _NEXT_SENTENCE.search(text, start, end)
+        end = stop.end() if stop else end
     while start < end and text[start] in _EDGES:
         start += 1
     while start < end and text[end - 1] in _EDGES:

@@ -36,6 +36,7 @@ from sdrag.disclosure.constraint_parser.words import (
 
 _QUOTES = " .\"'\u2018\u2019\u201c\u201d"
 _MARKS = frozenset("\"'")
+_QUOTED = re.compile(r""" ?(["'])(?=[^"']*\w)[^"']{2,80}\1\.? ?""")
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 _JOINED = re.compile(r",? (?:and|or|nor) |, ?| ?[/;&] ?")
 _WORD = re.compile(r"\w+")
@@ -72,9 +73,13 @@ def own_names(text: str) -> OwnNames:
     bare = pattern("everything_about").sub("", bare).strip(" .")
     bare = pattern("called").sub("", bare, count=1)
     ordered = ordered or not text.startswith(bare)
-    names = tuple(name.strip(_QUOTES) for name in _JOINED.split(bare))
-    if not all(_reads_as_name(name, ordered=ordered) for name in names):
+    parts = _JOINED.split(bare)
+    if not all(
+        _QUOTED.fullmatch(part) or _reads_as_name(part.strip(_QUOTES), ordered=ordered)
+        for part in parts
+    ):
         return OwnNames()
+    names = tuple(part.strip(_QUOTES) for part in parts)
     about = pattern("everything_about").match(rest) is not None
     given = ordered and (about or has_order(text))
     surely = given and not about and all(_surely(telling_words(n)) for n in names)
@@ -90,16 +95,21 @@ def is_proven(name: str, text: str) -> bool:
     no list is taken for a name with a warning, unless it reads as a noun.
     """
     at = text.find(name)
-    before, after = text[:at], text[at + len(name) :]
+    before = text[:at]
     words = telling_words(name)
     return (
-        (before[-1:] in _MARKS and after[:1] in _MARKS)
+        is_quoted(name, text)
         or pattern("called_before").search(before) is not None
         or words[0].rstrip(".") in TITLES
         or any(word in ORGANISATION_SUFFIXES | ORGANISATION_HEADS for word in words)
         or _ACRONYM.fullmatch(name) is not None
         or any(is_listed_name(word) and not is_foreign(word) for word in words)
     )
+
+
+def is_quoted(name: str, text: str) -> bool:
+    """Say whether a name is in quotation marks: whatever its words, they are meant."""
+    return any(f"{mark}{name}{mark}" in text for mark in _MARKS)
 
 
 def people_named(text: str) -> tuple[str, ...]:

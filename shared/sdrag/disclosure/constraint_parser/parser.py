@@ -26,6 +26,7 @@ from sdrag.disclosure.constraint_parser.asked import AskedTypes, Topic, asked_in
 from sdrag.disclosure.constraint_parser.names import (
     OwnNames,
     is_proven,
+    is_quoted,
     own_names,
     people_named,
     telling_words,
@@ -216,7 +217,8 @@ def _names(text: str, asked: AskedTypes) -> OwnNames:
     if asked.by_wording and not asked.people:
         return OwnNames()
     named = own_names(text)
-    return OwnNames() if any(map(is_term, named.names)) else named
+    terms = (n for n in named.names if is_term(n) and not is_quoted(n, text))
+    return OwnNames() if any(terms) else named
 
 
 def _kind(asked: AskedTypes, named: OwnNames, statement: str) -> Kind:

@@ -267,14 +267,10 @@ document.addEventListener("selectionchange", () => {
   selected.hidden = !inside;
   if (!inside) return;
   byId("selected-words").textContent = words;
-  byId("go-under").replaceChildren(
-    ...state.order.map((name, number) => el("option", { value: String(number) }, name)),
-  );
 });
 byId("must-go").addEventListener("click", async () => {
   const words = byId("selected-words").textContent;
-  const body = { document: state.shown, constraint: Number(byId("go-under").value), words };
-  if (await change("/api/go", body)) selected.hidden = true;
+  if (await change({ change: "go", document: state.shown, words })) selected.hidden = true;
 });
 on("policy", show);
 on("sensitivity", show);

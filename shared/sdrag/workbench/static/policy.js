@@ -24,10 +24,10 @@ export function begin(text) {
   setText(text);
 }
 
-/** Edit the policy by one of its sentences; the server lays out the text. */
-export async function change(where, body) {
+/** Edit the policy by a sentence of it, or by words; the server lays out the text. */
+export async function change(body) {
   try {
-    const { policy, note } = await ask(where, { policy: state.policy, ...body });
+    const { policy, note } = await ask("/api/edit", { policy: state.policy, ...body });
     await setText(policy);
     say(note);
     return true;
@@ -95,7 +95,7 @@ function constraint(one, number, all) {
     byId("yaml").open = true;
     if (one.line) goTo(one.line);
   });
-  const edit = (body) => change("/api/edit", { constraint: number, ...body });
+  const edit = (body) => change({ constraint: number, ...body });
   const tools = [
     tool("↑", `Move ${one.id} up`, number > 0, () => edit({ change: "move", step: -1 })),
     tool("↓", `Move ${one.id} down`, number < all.length - 1, () => edit({ change: "move", step: 1 })),
@@ -106,14 +106,14 @@ function constraint(one, number, all) {
     legendMark(one.id, one.id),
     " ",
     go,
-    el("div", { className: "soft" }, `${one.understood}; ${one.limits.join(", ")}`),
+    ...[...one.effects, ...one.limits].map((line) => el("div", { className: "soft" }, line)),
+    ...one.warnings.map((line) => el("div", { className: "warning" }, line)),
   ];
-  if (one.warning) parts.push(el("div", { className: "warning" }, one.warning));
   return el("li", { className: one.status }, ...parts);
 }
 
 function switchedOff({ line, text }) {
-  const on = tool("On", `Switch on: ${text}`, true, () => change("/api/edit", { change: "enable", constraint: line }));
+  const on = tool("On", `Switch on: ${text}`, true, () => change({ change: "enable", constraint: line }));
   return el("li", {}, el("span", { className: "tools" }, on), el("s", { className: "soft" }, text));
 }
 
@@ -138,7 +138,7 @@ const moved = debounced(() => tell("sensitivity"), 250);
 byId("add-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const sentence = byId("sentence").value.trim();
-  if (sentence && (await change("/api/edit", { change: "add", sentence }))) byId("sentence").value = "";
+  if (sentence && (await change({ change: "add", sentence }))) byId("sentence").value = "";
 });
 editor.addEventListener("input", () => {
   say("");

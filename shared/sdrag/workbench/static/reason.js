@@ -1,6 +1,6 @@
 // Why a stretch is hidden.
 
-import { byId, el, say } from "/dom.js";
+import { byId, el } from "/dom.js";
 import { change } from "/policy.js";
 import { legendMark, state } from "/state.js";
 
@@ -10,7 +10,9 @@ export function explainSpan(over, mark) {
   document.querySelector("mark.chosen")?.classList.remove("chosen");
   mark.classList.add("chosen");
   panel.hidden = false;
-  byId("why").replaceChildren(...over.map(why));
+  const hidden = over.filter((span) => span.hidden);
+  const words = [...new Set(hidden.map((span) => span.text))].sort((a, b) => a.length - b.length);
+  byId("why").replaceChildren(...over.map(why), ...words.slice(0, 1).map(stayButton));
 }
 
 function why(span) {
@@ -22,13 +24,18 @@ function why(span) {
     el("span", { className: "soft" }, span.hidden ? " hides it" : " considered it, and shows it"),
   );
   const causes = span.causes.map((cause) => el("li", {}, cause));
-  const stay = el("button", { type: "button" }, "Must stay");
+  return el("div", { className: "cause" }, heading, el("ul", {}, ...causes));
+}
+
+/** A button that lets the words stay, under every sentence that hides them. */
+function stayButton(words) {
+  const stay = el("button", { type: "button" }, `Let \u201c${words.length > 40 ? `${words.slice(0, 40)}…` : words}\u201d stay`);
   stay.addEventListener("click", async () => {
-    const body = { change: "stay", constraint: state.order.indexOf(span.constraint), words: span.text };
-    if (await change("/api/edit", body)) say(`\u201c${span.text}\u201d stays under ${span.constraint}: its keep says so.`);
-    close();
+    stay.disabled = true;
+    if (await change({ change: "stay", document: state.shown, words })) close();
+    stay.disabled = false;
   });
-  return el("div", { className: "cause" }, heading, el("ul", {}, ...causes), span.hidden ? stay : null);
+  return stay;
 }
 
 function close() {
