@@ -131,7 +131,7 @@ WORDINGS = [
     ),
     (
         "Which hospital the patient was treated in, and the ward.",
-        "addresses, postcodes, places, organisations and treatments, wherever they are",
+        "addresses, places, organisations and treatments, wherever they are",
         "My aunt lives in {Norway}. The boat is red.",
     ),
     (
