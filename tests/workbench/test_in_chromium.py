@@ -163,6 +163,7 @@ def test_a_policy_is_written_checked_coloured_and_kept(page, place):
     page.wait(lambda: page.one("#editor").is_enabled())
     _wrong_then_right(page)
     _why(page)
+    _words(page)
     _slider(page)
     _audiences(page)
     _added(page, place)
@@ -192,6 +193,24 @@ def _why(page):
     assert "names" in why
     assert "Remove names of witnesses" in why
     assert "a detector found a mention of the type PERSON" in why
+
+
+def _words(page):
+    """A click lets words stay; words that are selected go."""
+    before = page.one("#editor").get_property("value")
+    page.click("#why button")
+    page.wait(lambda: "keep:" in page.one("#editor").get_property("value"))
+    assert "`keep` under" in page.one("#message").text
+    page.browser.execute_script(
+        "const p = document.querySelector('.document').lastChild, r = new Range();"
+        "r.setStart(p, 0); r.setEnd(p, 5); const s = getSelection();"
+        "s.removeAllRanges(); s.addRange(r)"
+    )
+    page.wait(lambda: page.one("#selected").is_displayed())
+    page.click("#must-go")
+    page.wait(lambda: "examples:" in page.one("#editor").get_property("value"))
+    page.write(before)
+    page.wait(lambda: "Jonathan Meyers" in "".join(page.hidden()))
 
 
 def _slider(page):
@@ -264,8 +283,12 @@ def _links(page):
 
 
 def _downloads(page, place):
-    """The policy that was written passes `sdrag check`."""
+    """The policy that was written passes `sdrag check`; the report shows the files."""
     folder = place / "downloads"
+    page.click("#download-report")
+    page.wait((folder / "report.html").exists)
+    assert "<h3>a.txt</h3>" in (folder / "report.html").read_text()
+    assert "unredacted" in page.one("#message").text
     page.click("#download-policy")
     page.wait((folder / "policy.yaml").exists)
     checked = CliRunner().invoke(command, ["check", str(folder / "policy.yaml")])
