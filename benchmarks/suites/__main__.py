@@ -43,7 +43,7 @@ MinWords = Annotated[int, typer.Option(min=1, help="Of a highlight.")]
 MinSentenceWords = Annotated[
     int, typer.Option(min=1, help="Of a highlight of whole sentences.")
 ]
-CutAt = Annotated[str, typer.Option(help="words, scope or sentences.")]
+CutAt = Annotated[str, typer.Option(help="words or sentences.")]
 
 
 @app.command()
@@ -90,7 +90,7 @@ def control(
     min_words: MinWords = 5,
     min_sentence_words: MinSentenceWords = 3,
     max_highlights: Annotated[int, typer.Option(min=1, help="Of one answer.")] = 20,
-    cut_at: CutAt = "scope",
+    cut_at: CutAt = "sentences",
     tokens: Annotated[int, typer.Option(min=1, help="Of a plain prompt.")] = 1_000,
     vocabulary: Annotated[int, typer.Option(min=1, help="Of its tokens.")] = 100_000,
     scan: Annotated[
@@ -198,7 +198,7 @@ def highlight(
         str,
         typer.Option(help="local, baseline, structured, two_steps or span."),
     ] = "",
-    cut_at: CutAt = "scope",
+    cut_at: CutAt = "sentences",
     min_words: MinWords = 5,
     min_sentence_words: MinSentenceWords = 3,
     as_json: AsJson = False,

@@ -81,10 +81,10 @@ def evaluate_control(
                 cut_at=cut_at,
                 min_sentence_words=rules.min_sentence_words,
             )
-            for cut_at in ("words", "scope", "sentences")
+            for cut_at in ("words", "sentences")
         },
         "turned_cuts": {
-            cut_at: accepted_cuts(cut_at) for cut_at in ("words", "scope", "sentences")
+            cut_at: accepted_cuts(cut_at) for cut_at in ("words", "sentences")
         },
         "bits_without_short_sentences": bits_of_control(
             texts,

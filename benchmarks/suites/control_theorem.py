@@ -34,7 +34,6 @@ from sdrag.highlight.boundaries import (
 )
 from sdrag.highlight.context_expansion import Scope
 from sdrag.highlight.verification import CutAt
-from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
 
 __all__ = ["admissible_sets", "bits_of_control", "bits_of_prompt"]
@@ -48,7 +47,7 @@ def admissible_sets(
     min_words: int = 5,
     max_highlights: int = 20,
     *,
-    cut_at: CutAt = "scope",
+    cut_at: CutAt = "sentences",
     min_sentence_words: int = 3,
 ) -> int:
     """
@@ -74,7 +73,7 @@ def bits_of_control(
     min_words: int = 5,
     max_highlights: int = 20,
     *,
-    cut_at: CutAt = "scope",
+    cut_at: CutAt = "sentences",
     min_sentence_words: int = 3,
 ) -> float:
     """Give log2 of `admissible_sets`."""
@@ -170,17 +169,12 @@ class _Edges:
 
 def _edges(text: str, words: Sequence[Span], cut_at: CutAt) -> _Edges:
     """Find where highlights begin and end."""
-    if cut_at == "sentences":
-        whole = sentences(text)
-        moved_left = [(item.start, item.start) for item in whole]
-        moved_right = [(item.end, item.end) for item in whole]
-    else:
-        scope = Scope.of(text) if cut_at == "scope" else None
-        cuts = [at for at in range(len(text) + 1) if not cuts_a_word(text, at)]
-        starts = [at for at in cuts if not text[at : at + 1].isspace()]
-        stops = [at for at in cuts if at and not text[at - 1].isspace()]
-        moved_left = [(scope.left(at) if scope else at, at) for at in starts]
-        moved_right = [(scope.right(at) if scope else at, at) for at in stops]
+    scope = Scope.of(text) if cut_at == "sentences" else None
+    cuts = [at for at in range(len(text) + 1) if not cuts_a_word(text, at)]
+    starts = [at for at in cuts if not text[at : at + 1].isspace()]
+    stops = [at for at in cuts if at and not text[at - 1].isspace()]
+    moved_left = [(scope.left(at) if scope else at, at) for at in starts]
+    moved_right = [(scope.right(at) if scope else at, at) for at in stops]
     begins: dict[int, int] = {}
     for edge, cut in moved_left:
         word = _first(words, cut)
@@ -206,7 +200,7 @@ def _short_stretches(
         For each word after a last one, the first words of the stretches that end there
         and that have not enough words to be counted as others are.
     """
-    scope = Scope.of(text) if cut_at == "scope" else None
+    scope = Scope.of(text) if cut_at == "sentences" else None
 
     def is_new(start: int, end: int) -> bool:
         counted = sums[edges.ends[end].cut] - sums[edges.begins[start].cut]

@@ -102,7 +102,7 @@ def test_the_closed_form(number: int) -> None:
 
 
 def test_stricter_modes_leave_less() -> None:
-    """Scope leaves no more to choose than words, sentences no more than scope."""
+    """Sentences leave no more to choose than words."""
     text = "It is not so that we pay. You get a refund, if you ask for it. We do pay."
     bits = [bits_of_control([text], 3, 2, cut_at=cut) for cut in get_args(CutAt)]
 

@@ -30,19 +30,14 @@ from sdrag.vocabulary import Passage, Span
             None,
         ),
         (
-            "The cat sat on the old mat today.",
+            "It never rains. The cat sat on the old mat. It purrs.",
             "sat on the old mat",
-            "sat on the old mat",
-        ),
-        (
-            "It never rains. The cat sat on the old mat.",
-            "cat sat on the old mat",
-            "cat sat on the old mat",
+            "The cat sat on the old mat",
         ),
     ],
 )
 def test_what_governs_comes_along(text: str, cut: str, kept: str | None) -> None:
-    """A governor outside the cut is taken in; without one nothing is."""
+    """The rest of the sentence, and a sentence that says how it is meant."""
     (one,) = verify_highlights([cut], [Passage("p", text)])
 
     assert one.text.rstrip(".") == (kept or text).rstrip(".")
@@ -54,7 +49,6 @@ def test_the_set_of_turned_cuts() -> None:
         assert case.cut in case.text
         assert case.turn in case.text.replace(case.cut, "")
     assert accepted_cuts("words")["accepted"] == len(load_cuts())
-    assert accepted_cuts("scope")["accepted"] <= len(load_cuts()) // 8
     assert accepted_cuts("sentences")["accepted"] <= len(load_cuts()) // 8
 
 

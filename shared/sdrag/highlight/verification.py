@@ -30,7 +30,7 @@ from sdrag.highlight.boundaries import (
     short_runs,
     whole_run,
 )
-from sdrag.highlight.context_expansion import Scope, to_sentences
+from sdrag.highlight.context_expansion import Scope
 from sdrag.highlight.quote_matching import Match, Matcher
 from sdrag.vocabulary import Confidential, Highlight, Passage, Span
 
@@ -38,10 +38,10 @@ MAX_CHARACTERS = 4_000_000
 MAX_EXTRACTS = 256
 _MAX_OCCURRENCES = 1_000
 
-CutAt = Literal["words", "scope", "sentences"]
+CutAt = Literal["words", "sentences"]
 """
-Where a highlight may begin and end: at any word, as in the paper; at any word, but
-taking in what governs it (see `sdrag.highlight.context_expansion`); or at sentences.
+Where a highlight may begin and end: at any word, as in the paper, or at sentences; then
+it grows to those it cuts (see `sdrag.highlight.context_expansion`).
 """
 
 RefusalReason = Literal[
@@ -49,7 +49,6 @@ RefusalReason = Literal[
     "not-found",
     "cuts-a-word",
     "spans-passages",
-    "cuts-a-sentence",
     "repeated",
     "too-many",
 ]
@@ -103,7 +102,7 @@ def verify_highlights(
     min_words: int = 5,
     threshold: float = 95.0,
     *,
-    cut_at: CutAt = "scope",
+    cut_at: CutAt = "sentences",
     max_highlights: int = 20,
     min_sentence_words: int = 3,
     withheld: Sequence[str] = (),
@@ -180,20 +179,15 @@ class _Verifier(Confidential):
         words = count_words(passage.text, match.span, self.holes[match.passage])
         if words < self.min_words:
             return Refusal(index, "too-few-words", words, passage.id)
-        span = self._cut(passage.text, match.span)
-        if span is None:
-            return Refusal(index, "cuts-a-sentence", words, passage.id)
-        return Match(match.passage, span, match.score)
+        return Match(match.passage, self._cut(passage.text, match.span), match.score)
 
     def _short(self, extract: str, words: int) -> Match | None:
         """Find an extract of few words where it is a whole sentence, or several."""
         if words < self.min_sentence_words:
             return None
         for match in self.matcher.occurrences(extract):
-            whole = self._whole(match)
-            text = self.passages[match.passage].text
-            span = self._cut(text, whole) if whole is not None else None
-            if span is not None:
+            if whole := self._whole(match):
+                span = self._cut(self.passages[match.passage].text, whole)
                 return Match(match.passage, span, match.score)
         return None
 
@@ -210,12 +204,8 @@ class _Verifier(Confidential):
         right = text[match.span.end : whole.end]
         return None if holds_a_word(left) or holds_a_word(right) else whole
 
-    def _cut(self, text: str, span: Span) -> Span | None:
-        if self.cut_at == "words":
-            return span
-        if self.cut_at == "scope":
-            return Scope.of(text).widen(span)
-        return to_sentences(text, span)
+    def _cut(self, text: str, span: Span) -> Span:
+        return span if self.cut_at == "words" else Scope.of(text).widen(span)
 
     def _join_touching(self, matches: Sequence[Match]) -> list[Highlight]:
         """Put spans in document order, joining those that no word parts."""

@@ -196,9 +196,9 @@ class HighlightSection(Section):
     """How many of the retrieved passages are read."""
     max_highlights: Count = 20
     """The most highlights of one answer."""
-    cut_at: Literal["words", "scope", "sentences"] = "scope"
-    """Where a highlight may begin and end. `words` is at any word, as in the paper.
-    `scope` adds what governs its meaning. `sentences` is at sentences."""
+    cut_at: Literal["words", "sentences"] = "sentences"
+    """Where a highlight may begin and end: at any word, as in the paper, or at whole
+    sentences, with those that say how they are meant."""
     answer_sentences: Annotated[int, Field(ge=1, le=20)] = 2
     """The most sentences of an answer."""
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
