@@ -60,7 +60,7 @@ class AnswerGuard(
 
     Raises:
         PolicyError: The policy cannot be read.
-        UsageError: The policy asks for a model that was not handed in.
+        UsageError: The policy asks for a model that was not passed.
     """
 
     return_report: bool = Field(default=False, frozen=True)

@@ -1,5 +1,5 @@
 """
-What LangChain wrappers share: arguments, how they are invoked, on whose behalf.
+What LangChain wrappers share: arguments, how they are invoked, the principal.
 
 The engine of a wrapper is no field, so it is never dumped and is in no repr. A wrapper
 refuses to be pickled, since its policy is confidential.

@@ -73,7 +73,7 @@ class AnswerGuard(NodeSynthesizer):
 
     Raises:
         PolicyError: The policy cannot be read.
-        UsageError: The policy asks for a model that was not handed in.
+        UsageError: The policy asks for a model that was not passed.
     """
 
     def __init__(

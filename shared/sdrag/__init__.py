@@ -2,7 +2,7 @@
 Disclosure control for retrieval-augmented generation.
 
 The framework-neutral core. Use it through `langchain_sdrag` or `llamaindex_sdrag`.
-Import from here what a host configures and handles: the policy, who asks, limits, the
+Import from here what an application configures: the policy, principals, limits, the
 state, the nouns, and the errors.
 """
 

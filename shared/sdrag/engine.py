@@ -90,8 +90,8 @@ class Request(Confidential):
     One question.
 
     Args:
-        query: The asker's words.
-        principal: On whose behalf; `None` when nobody said.
+        query: The end user's words.
+        principal: The end user; `None` where none is named.
         limit: How many passages are wanted, where the host knows.
         now: When it is asked, with its time zone.
         session_id: In which session; by default that of `acting_as`.
@@ -376,7 +376,7 @@ def _embed_questions_once(port: EmbedPort) -> EmbedPort:
 
 
 def _local(policy: Policy, detector: Detector | None) -> Locator:
-    """Unite the host's detector with the local one: it only adds."""
+    """Unite the application's detector with the local one."""
     detectors: Detector = LocalDetector()
     if detector is not None:
         detectors = UnionDetector((detectors, detector))

@@ -6,9 +6,9 @@ Every error sdrag raises, and whose fault it is.
     │   └── ConstraintNotUnderstoodError   ... or whoever gave no model to understand it
     ├── UsageError               the developer of the host application
     │   ├── MissingExtraError    ... who has not installed an extra (an ImportError)
-    │   ├── InputTooLargeError   ... who handed in more than a limit allows
+    │   ├── InputTooLargeError   ... who passed more than a limit allows
     │   └── PromptSanitizationError   ... whose plug-in built a prompt that must not be
-    ├── HostError                the host's retriever, store, embeddings or authorizer
+    ├── HostError                your retriever, store, embeddings or authorizer
     ├── ModelError               the model or its provider
     │   ├── ModelTimeoutError    ... which did not answer in time
     │   └── ModelReplyError      ... which answered what cannot be read
@@ -173,7 +173,7 @@ class PromptSanitizationError(UsageError):
 
 class HostError(SdragError):
     """
-    Something the host handed in has failed.
+    Something that the application passed has failed.
 
     The original error is not chained: its message may quote what was retrieved.
     """

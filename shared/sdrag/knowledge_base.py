@@ -33,7 +33,7 @@ def scan_passages(
     judge: Judge | None = None,
 ) -> Iterator[Alarm]:
     """
-    Yield what could be taken as an order, as it is found.
+    Yield what a model could take as an instruction, as it is found.
 
     Args:
         passages: The corpus, chunks of one document in their order; read one by one.

@@ -1,5 +1,5 @@
 """
-On whose behalf: a context-local principal, and the session.
+The principal of a request: context-local, with the session.
 
 Nothing per user is kept on a shared object. `acting_as` sets both for the code inside
 its block, in this thread or task and in what it starts.
@@ -46,7 +46,7 @@ def acting_as(
     Do not enter it in a generator that yields inside the block: use `stream_as`.
 
     Args:
-        principal: On whose behalf.
+        principal: Of the block.
         session_id: In which session of the principal, for the policy's `session`; all
             that is asked without one is one session.
 
@@ -110,7 +110,7 @@ def stream_as(
         ```
 
     Args:
-        principal: On whose behalf the function is called and each item is made.
+        principal: Of the call, and of each item.
         function: It returns an iterable or an async iterable; it may be a generator.
         *args: Passed to the function.
         **kwargs: Passed to the function.

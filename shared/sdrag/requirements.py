@@ -34,7 +34,7 @@ _CONSTRAINT = Constraint("warm-up", "Conceal how the door was opened")
 _COMPARED = ("retrieve", "disclose", "view", "bind")
 """The stages at which constraints are compared with passages."""
 _SHOWING = ("retrieve", "disclose")
-"""The stages at which an asker is shown passages."""
+"""The stages at which an end user is shown passages."""
 
 
 def embeds(embeddings: object) -> bool:

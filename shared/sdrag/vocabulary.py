@@ -323,7 +323,7 @@ class Highlight(Confidential):
 @dataclass(frozen=True, slots=True)
 class Principal:
     """
-    On whose behalf something is asked.
+    The end user for whom something is asked.
 
     Args:
         id: The user or service, as the host knows it.

@@ -202,7 +202,7 @@ class ConstraintChoice(Confidential):
         """
         Return the ids of the constraints that a model is asked about.
 
-        They do not depend on who asks: what is found holds for everybody.
+        They do not depend on the principal: what is found holds for everybody.
 
         Raises:
             SdragError: The state or the embeddings failed.

@@ -2,7 +2,7 @@
 Non-interference: what a constraint hides decides nothing of what comes back.
 
 Vectors and ranks come from text. Over redacted text, which passages come back, in which
-order and with which scores, follows from what the asker may read, and from nothing
+order and with which scores, follows from what the user may read, and from nothing
 else. So with `influence: none` two things hold at a question. It is searched without
 the types that the constraints hide, whether or not the corpus knows what it named:
 "What did John Doe do?" finds what "What did Jane Roe do?" finds. And only passages
@@ -55,7 +55,7 @@ def redact_question(
 
     Args:
         question: As it was asked. Nothing of the corpus is looked at.
-        principal: Who asks.
+        principal: The end user.
         setup: The engine.
 
     Raises:
@@ -131,12 +131,12 @@ def check_marked(
     passages: Sequence[Passage], principal: Principal | None, setup: DisclosureSetup
 ) -> None:
     """
-    See that all of what was found is of an index that was redacted for the asker.
+    See that all of what was found is of an index that was redacted for the user.
 
     Args:
         passages: As they were found, before any of them is left out.
-        principal: Who asks. An index for nobody is everybody's; one for an audience is
-            that of those whom the same constraints bind.
+        principal: The end user. An index for nobody is everybody's; one for an audience
+            is that of those whom the same constraints bind.
         setup: The engine, with the policy and the state that the index was made with.
 
     Raises:

@@ -13,7 +13,7 @@ as the limits of local work allow. A text in which something is encoded is read 
 time, decoded: what is found there goes where it is encoded, unasked.
 
 Findings are kept as they were found, with what is to be known again in their document.
-Readings only add to both.
+The readings are united.
 """
 
 from __future__ import annotations

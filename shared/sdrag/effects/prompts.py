@@ -14,7 +14,7 @@ labelled by what it holds.
 1. UNTRUSTED never meets SENSITIVE. The paper allows it where the reply is not released;
    this rule is stricter, because such a reply may be released later.
 2. A prompt marked `blind` holds no UNTRUSTED text. The summarizer of Highlight &
-   Summarize (section 4) answers the asker and must not have read the question.
+   Summarize (section 4) answers the end user and must not have read the question.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Label(Flag):
 
     NONE = 0
     UNTRUSTED = 1
-    """The asker's words, or anything derived from them."""
+    """The end user's words, or anything derived from them."""
     SENSITIVE = 2
     """Text for which a constraint that applies has not been enforced."""
 
@@ -62,7 +62,7 @@ def constant(text: str) -> Labelled:
 
 
 def untrusted(text: str) -> Labelled:
-    """Label the asker's words."""
+    """Label the end user's words."""
     return Labelled(text, Label.UNTRUSTED)
 
 
@@ -118,7 +118,7 @@ class Prompt:
         messages: The turns, in order.
         reply_format: The shape of the reply, used by models that can be held to one;
             the words of the prompt ask for the same shape as JSON.
-        blind: The prompt must not hold the asker's words (rule 2).
+        blind: The prompt must not hold the end user's words (rule 2).
         max_tokens: The most tokens of a reply, of which the whole is needed. Without
             it, a reply has more than any needs, and counts as far as it goes.
     """
@@ -161,12 +161,12 @@ def admit(prompt: Prompt) -> Prompt:
     labels = prompt.labels
     if Label.UNTRUSTED in labels and Label.SENSITIVE in labels:
         raise PromptSanitizationError(
-            f"Prompt {prompt.name!r} holds the asker's words and unredacted text.",
+            f"Prompt {prompt.name!r} holds the end user's words and unredacted text.",
             hint="Redact the text first, or leave the question out.",
         )
     if prompt.blind and Label.UNTRUSTED in labels:
         raise PromptSanitizationError(
-            f"Prompt {prompt.name!r} must not hold the asker's words.",
+            f"Prompt {prompt.name!r} must not hold the end user's words.",
             hint="Give it verified highlights only.",
         )
     return prompt

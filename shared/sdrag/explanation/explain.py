@@ -63,7 +63,7 @@ def explain(
         text: Read as a document by itself.
         policy: A path, a mapping, a list of sentences or a `Policy`.
         metadata: Of the document, for the constraints' `where`.
-        principal: Who asks; lifts constraints by `unless`.
+        principal: The end user, whom `unless` may exempt.
         detector: Finds mentions in addition to the local detector.
         complete: A model that completes prompts; the local engine alone when missing.
 
@@ -137,7 +137,7 @@ class Explainer:
 
         Args:
             passages: Passages; a string is a document by itself.
-            principal: Who asks; lifts constraints by `unless`.
+            principal: The end user, whom `unless` may exempt.
 
         Raises:
             UsageError: The principal is none.

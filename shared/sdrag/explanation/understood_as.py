@@ -275,7 +275,7 @@ def settings_of(policy: Policy) -> Iterator[str]:
         parse(rule).people for rule in policy.rules
     ):
         yield (
-            "warning: whoever asks with a name in mind finds what is said of it, with"
+            "warning: an end user with a name in mind finds what is said of it, with"
             " the name cut; with `disclosure.influence: none` no name finds anything"
         )
 

@@ -1,7 +1,7 @@
 """
 Access control: nobody is shown what they may not see, nor answered from it.
 
-"Access control failures in RAG are data breaches": the model words what the asker was
+"Access control failures in RAG are data breaches": the model words what the user was
 never meant to read, and nobody notices. Three layers (section 3.5): a condition that
 the store applies before it searches, permissions that a chunk inherits from its
 section at ingest, and a check of each chunk afterwards, against its tags and against

@@ -64,7 +64,7 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     """
     if Label.SENSITIVE in asked.labels:
         raise PromptSanitizationError(
-            "Highlights go to the asker; these passages still hold what is withheld.",
+            "Highlights go to the user; these passages still hold what is withheld.",
             hint="Use SelectiveDisclosureRetriever with this policy; pass its state.",
         )
     passages, unread = _select(asked.passages, settings)

@@ -87,7 +87,7 @@ class Asked(Confidential):
     A question and what was retrieved for it.
 
     Args:
-        question: The asker's words.
+        question: The end user's words.
         passages: The host's ranking, best first.
         labels: `Label.SENSITIVE` where a constraint applies that is not yet enforced;
             such passages are refused.

@@ -1,11 +1,11 @@
 """
-The summarizer's prompt: verified highlights, and nothing of the asker.
+The summarizer's prompt: verified highlights, and nothing of the end user.
 
 Section 4.2: the summarizer guesses "what question the highlighted text was intended to
 answer" and reformulates the text "in form of an answer. Only the answer is returned to
 the user".
 
-The prompt is marked blind, so the prompt check refuses it if it holds the asker's
+The prompt is marked blind, so the prompt check refuses it if it holds the user's
 words. It is a function of the highlights' texts in document order: two questions with
 the same highlights give the same bytes.
 """
@@ -43,7 +43,7 @@ def summary_prompt(
     highlights: Sequence[Highlight], labels: Label, *, sentences: int = 2
 ) -> Prompt:
     """
-    Build the only prompt whose reply goes to the asker.
+    Build the only prompt whose reply goes to the end user.
 
     Args:
         highlights: As `verify_highlights` gave them.

@@ -1,5 +1,5 @@
 """
-What was found in each document, from a detector or handed in.
+What was found in each document, from a detector or passed.
 
 CLAM's extractor gives `[original, normalized, type, relevance]` (Listing 4.1); a
 detector gives spans. Both become an `Occurrence`. A detector says how sure it is, not

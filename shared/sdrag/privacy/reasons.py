@@ -61,7 +61,7 @@ def explain(code: str) -> Reason | None:
     """
     Return what a code says.
 
-    Instructions that were read in metadata or in disguise have that before their code,
-    as in `metadata:encoded:override`.
+    Instructions that were read in metadata or in an encoding have that before their
+    code, as in `metadata:encoded:override`.
     """
     return REASONS.get(code) or REASONS.get(code.rpartition(":")[2])

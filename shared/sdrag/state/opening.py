@@ -2,7 +2,7 @@
 One place for everything that is remembered, and how it is opened.
 
 `open_state` takes a path, the URL of a PostgreSQL database, a state, or nothing: then
-the state is in memory and goes with the wrapper. The key of its fingerprints is in a
+the state is in memory and is discarded with it. The key of its fingerprints is in a
 file of its own: next to the path, or where the URL says.
 """
 

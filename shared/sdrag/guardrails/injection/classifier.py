@@ -5,10 +5,11 @@ It looks for what does not belong: a request in the middle of something else. A 
 that has nothing around the request gives it nothing to compare, and is left to the
 patterns; a prompt on its own is harmless, and there is no telling the two apart.
 
-An order is a sentence or two in a passage of many, and a score of the whole would hide
-it: on a set of twelve payloads, reading by sentence found 83 % where reading the whole
-found 25 %. A window is a sentence, or a line where a text has lines instead. Scraps are
-joined to what follows, long stretches are cut, and a block of code stays whole.
+An instruction is a sentence or two in a passage of many; a score of the whole would
+hide it: on a set of twelve payloads, reading by sentence found 83 % where reading the
+whole found 25 %. A window is a sentence, or a line where a text has lines instead.
+Scraps are joined to what follows, long stretches are cut, and a block of code stays
+whole.
 
 The head is a logistic regression over the features of a window. Most injections are
 plain requests with no "ignore previous" (BIPIA): "What is the capital of Brazil?" is

@@ -6,10 +6,10 @@ pattern of `patterns.toml` asks for a whole order: what to do *and* to what. Suc
 instruction that is to be disregarded, a role that is to be taken on, and an answer that
 is to be changed. Gaps are counted in words.
 
-In other languages than English, an order is two things near each other in one sentence,
-such as a verb that tells somebody to forget and a word for instructions, by the words
-of `languages.toml`. Which comes first differs between languages, so either may. A word
-of a language that writes no spaces may be anywhere.
+In other languages than English, an instruction is two things near each other in a
+sentence, such as a verb that tells somebody to forget and a word for instructions, by
+the words of `languages.toml`. Which comes first differs between languages, so either
+may. A word of a language that writes no spaces may be anywhere.
 
 Most texts have none of the words that a pattern needs. One search for the words of all
 patterns says which of them have to be tried.
@@ -45,7 +45,7 @@ _PAIRS = {
     "tool": [("call", "first")],
     "exfiltrate-other": [("show", "prompt"), ("send", "conversation")],
 }
-"""What is said together in an order, by the name that a reason has for it."""
+"""What is said together in an instruction, by the name that a reason has for it."""
 _ALONE = {"role-other": "role", "address-other": "model"}
 """What needs nothing next to it."""
 _NEAR = r"[^.!?\u3002\uff01\uff1f\n]{0,50}?"

@@ -118,7 +118,7 @@ def scan_passages(
 
     `classifier`: ask the classifier that was passed too, about each text as a whole.
     `metadata_keys`: of the metadata that is read; all of it if None. `together`: they
-    stand in one prompt, so an order may begin in one and go on in another.
+    stand in one prompt, so an instruction may begin in one and go on in another.
     """
     scans = _scan_texts([passage.text for passage in passages], section)
     by_patterns = section.model_copy(update={"local_classifier": False})
@@ -232,8 +232,8 @@ def _find_across(index: int, passages: Sequence[Passage]) -> Iterator[Suspicion]
     """
     Yield orders that begin at the open end of a passage and go on in another.
 
-    Only the passage in which an order begins is suspicious: nobody can have another
-    document withheld by what stands before it.
+    Only the passage in which an instruction begins is suspicious: nobody can have
+    another document withheld by what stands before it.
     """
     text = passages[index].text
     tail = text[-_EDGE:].rstrip()
@@ -266,7 +266,7 @@ def _scan_metadata(
 
 
 def _scan_string(string: str, section: InjectionSection) -> str:
-    """Return the pattern by which a string gives orders; empty for none."""
+    """Return the pattern by which a string is an instruction; empty for none."""
     suspicions = _read(string, section)[0].suspicions
     return suspicions[0].reason if suspicions else ""
 
