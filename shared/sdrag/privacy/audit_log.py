@@ -38,7 +38,9 @@ class AuditLog:
     Example:
         ```python
         retriever = SelectiveDisclosureRetriever(
-            base_retriever=host, policy="policy.yaml", audit=AuditLog("audit.jsonl")
+            base_retriever=store.as_retriever(),
+            policy="policy.yaml",
+            options=Options(audit=AuditLog("audit.jsonl")),
         )
         ```
 
