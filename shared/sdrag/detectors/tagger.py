@@ -74,13 +74,7 @@ class Tag:
 
 
 def tags(text: str) -> tuple[Tag, ...]:
-    """
-    Tag every word of a text, of any length.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-        InternalError: The weights are missing or are not those of this network.
-    """
+    """Tag every word of a text, of any length."""
     network, tokenizer = _load()
 
     def read(windows: Sequence[Window]) -> Tensor:
@@ -120,12 +114,7 @@ def _unite(
     ruled: Outcome[tuple[Mention, ...]],
     tagged: Outcome[tuple[Tag, ...]],
 ) -> tuple[Mention, ...]:
-    """
-    Unite what was found in one text.
-
-    Raises:
-        SdragError: One of the two could not read it.
-    """
+    """Unite what was found in one text."""
     all_tags = replied(tagged)
     starts = [tag.span.start for tag in all_tags]
     ends = [tag.span.end for tag in all_tags]

@@ -38,12 +38,7 @@ _RANK = 16
 
 
 class TaggerNetwork(TrainedLayers):
-    """
-    A classifier of tokens.
-
-    Args:
-        bert: The packaged MiniLM; not changed.
-    """
+    """A classifier of tokens."""
 
     def __init__(self, bert: BertModel) -> None:
         super().__init__(bert, len(bert.encoder.layer))

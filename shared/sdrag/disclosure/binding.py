@@ -161,15 +161,7 @@ def _bound(
 
 
 class ConstraintChoice(Confidential):
-    """
-    The choice of one question, made when it is needed.
-
-    Args:
-        texts: With all constraints of the policy.
-        query: Ranks constraints.
-        principal: May lift some.
-        setup: The engine.
-    """
+    """The choice of one question, made when it is needed."""
 
     __slots__ = ("_binding", "_chosen", "_query", "_setup", "_texts")
 
@@ -187,12 +179,7 @@ class ConstraintChoice(Confidential):
         self._chosen: Candidates | None = None
 
     def applied(self) -> Steps[Sequence[Constraint]]:
-        """
-        Return the constraints that are enforced.
-
-        Raises:
-            SdragError: The state or the embeddings failed.
-        """
+        """Return the constraints that are enforced."""
         if not self._setup.policy.disclosure.limited:
             return self._binding
         chosen = yield from self._candidates(self._binding)
@@ -203,9 +190,6 @@ class ConstraintChoice(Confidential):
         Return the ids of the constraints that a model is asked about.
 
         They do not depend on the principal: what is found holds for everybody.
-
-        Raises:
-            SdragError: The state or the embeddings failed.
         """
         setup = self._setup
         limited = setup.policy.disclosure.limited

@@ -58,13 +58,7 @@ class RedactedText(Confidential):
 
 @dataclass(frozen=True, slots=True)
 class Replacements:
-    """
-    What stands where in a redacted text; it holds none of the text.
-
-    Args:
-        marks: The mark of each region, sorted and apart; `None` to withhold the text.
-        constraint_ids: Those that take something out.
-    """
+    """What stands where in a redacted text; it holds none of the text."""
 
     marks: tuple[tuple[Span, str], ...] | None = ()
     constraint_ids: tuple[str, ...] = ()
@@ -81,15 +75,7 @@ class Replacements:
 def cut(
     text: str, taken: Sequence[CutGroup], applied: Sequence[str], marks: Marks
 ) -> Replacements:
-    """
-    Return what constraints replace in a text.
-
-    Args:
-        text: Unredacted.
-        taken: What is taken from it, by the constraints that take it.
-        applied: The ids of the constraints that are enforced, in their order.
-        marks: What stands in place of it, or of what was cut before.
-    """
+    """Return what constraints replace in a text."""
     enforced = frozenset(applied)
     groups = [(by & enforced, spans) for by, spans in taken if by & enforced]
     placeholders = _find_placeholders(text, marks.known) if groups else []
@@ -251,14 +237,7 @@ class Marks:
     def mark(
         self, text: str, region: Span, taken: Iterable[tuple[Span, Iterable[str]]]
     ) -> str:
-        """
-        Return what stands in place of a region.
-
-        Args:
-            text: The text.
-            region: All of it goes.
-            taken: The spans in it, and the ids of the constraints that take each.
-        """
+        """Return what stands in place of a region."""
         if self.plain:
             return self.plain
         covered: dict[str, list[Span]] = {}

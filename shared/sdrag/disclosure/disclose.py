@@ -136,18 +136,7 @@ def enforced(
     *,
     whole: bool = False,
 ) -> Steps[Enforcement]:
-    """
-    Locate what constraints withhold in texts.
-
-    Args:
-        texts: With all constraints of the policy.
-        choosing: The constraints to be enforced.
-        setup: The engine.
-        whole: The texts are whole documents, in their order.
-
-    Raises:
-        SdragError: The state, or what chooses, failed.
-    """
+    """Locate what constraints withhold in texts."""
     section = setup.policy.disclosure
     applied = yield from choosing.applied()
     facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=whole)

@@ -72,16 +72,7 @@ def find_forms(
     marks: tuple[str, ...],
     keys: DocumentKeys,
 ) -> set[Form]:
-    """
-    Return what is to be known again of what was found in one text for one constraint.
-
-    Args:
-        text: What the findings point into.
-        findings: Of that constraint.
-        constraint: On people, it withholds the other forms of their names too.
-        marks: Placeholders; what is within one is no form.
-        keys: Of the document.
-    """
+    """Return what is to be known again of one constraint's findings in a text."""
     forms: set[Form] = set()
     ranks = common_words()
     for surface in find_surfaces(text, findings, constraint, marks):

@@ -107,9 +107,6 @@ def find_guesses(
         policy: Whose constraints count, whatever their `where`: a context may lack the
             metadata.
         principal: Who is answered; every constraint binds nobody.
-
-    Raises:
-        SdragError: The answer could not be read to its end.
     """
     asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
     if not asked:

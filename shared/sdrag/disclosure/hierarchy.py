@@ -119,13 +119,7 @@ class HierarchySettings:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary(Confidential):
-    """
-    A summary, and what it was made from.
-
-    Args:
-        passage: A chunk of its own, that names its layer and its sources.
-        sources: The chunks or summaries of the layer below that it joins.
-    """
+    """A summary, and what it was made from."""
 
     passage: Passage
     sources: tuple[Passage, ...]

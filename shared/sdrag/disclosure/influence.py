@@ -50,17 +50,7 @@ _NAMES = frozenset({"LOCATION", "ORGANIZATION", "PERSON", "USERNAME"})
 def redact_question(
     question: str, principal: Principal | None, setup: DisclosureSetup
 ) -> Steps[str]:
-    """
-    Return a question without what the constraints of its asker hide by form or name.
-
-    Args:
-        question: As it was asked. Nothing of the corpus is looked at.
-        principal: The end user.
-        setup: The engine.
-
-    Raises:
-        SdragError: The question could not be read to its end.
-    """
+    """Return a question without what its asker's constraints hide by form or name."""
     rules = [rule for rule in setup.rules if binds(rule, principal)]
     asked = [parse(rule) for rule in rules]
     locator = setup.locator
@@ -114,14 +104,7 @@ def by_form(setup: DisclosureSetup) -> DisclosureSetup | None:
 def mark(
     passage: Passage, audience: Principal | None, setup: DisclosureSetup
 ) -> Passage:
-    """
-    Mark a passage of a redacted index as redacted under a policy for an audience.
-
-    Args:
-        passage: With the metadata that may leave, and that guards look at.
-        audience: For whom it was redacted; without one, under every constraint.
-        setup: The engine.
-    """
+    """Mark a passage of a redacted index as redacted under a policy for an audience."""
     binding = [rule for rule in setup.rules if binds(rule, audience)]
     metadata = {**passage.metadata, VIEW_KEY: _mark(passage, binding, setup)}
     return replace(passage, metadata=metadata)

@@ -103,16 +103,7 @@ def _bindable(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def is_ingested(passages: Sequence[Passage], setup: DisclosureSetup) -> bool:
-    """
-    Say whether `ingest` would find nothing to embed or to read in these passages.
-
-    Args:
-        passages: As `ingest` takes them.
-        setup: The engine.
-
-    Raises:
-        HostError: The state failed.
-    """
+    """Say whether `ingest` would find nothing to embed or to read in these passages."""
     named = with_documents(passages, setup.policy.disclosure.document_keys)
     rules = setup.policy.rules
     asked = [rule for rule in rules if not rule.always]
@@ -131,14 +122,7 @@ def locate(
     setup: DisclosureSetup,
     progress: Progress | None = None,
 ) -> Steps[Ingested]:
-    """
-    Locate what constraints withhold in whole documents; as `ingest`.
-
-    Args:
-        passages: As `ingest` takes them.
-        setup: The engine.
-        progress: Is called after every step.
-    """
+    """Locate what constraints withhold in whole documents; as `ingest`."""
     done = Ingested()
     unlimited = replace(setup, policy=setup.policy.without_limits())
     size = _CHARACTERS
@@ -160,16 +144,7 @@ def locate(
 
 
 def forget_document(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
-    """
-    Forget documents that left the index, with all that was located in them.
-
-    Args:
-        passages: Their chunks.
-        setup: The engine.
-
-    Raises:
-        HostError: The state failed.
-    """
+    """Forget documents that left the index, with all that was located in them."""
     state = setup.state
     keys = setup.policy.disclosure.document_keys
     named = with_documents(passages, keys)
@@ -200,15 +175,8 @@ def bind_constraint(constraint: Constraint, setup: DisclosureSetup) -> Steps[int
     """
     Bind one new or reworded constraint to a known index.
 
-    Args:
-        constraint: As it is in the policy.
-        setup: The engine; its state knows the index's chunks.
-
     Returns:
         To how many chunks it was bound.
-
-    Raises:
-        HostError: The host's store or the state failed.
     """
     section = setup.policy.disclosure
     nearest = yield from search(constraint.text, limit=section.bind_top_n)
@@ -226,12 +194,7 @@ def _only(constraint: Constraint) -> Steps[list[str]]:
 
 
 def named(policy: Policy, constraint_id: str) -> Constraint:
-    """
-    Return a constraint of a policy.
-
-    Raises:
-        UsageError: The policy has none of that id.
-    """
+    """Return a constraint of a policy."""
     for rule in policy.rules:
         if rule.id == constraint_id:
             return rule

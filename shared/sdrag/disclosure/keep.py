@@ -39,14 +39,7 @@ _LONGEST_LABEL = 20
 def without_kept(
     text: str, findings: Sequence[Finding], constraint: Constraint
 ) -> list[Finding]:
-    """
-    Return what is left of findings once the keeps of their constraint are heard.
-
-    Args:
-        text: What the findings point into.
-        findings: Of the constraint.
-        constraint: With its keeps.
-    """
+    """Return what is left of findings once the keeps of their constraint are heard."""
     if not constraint.keep or not findings:
         return list(findings)
     words = find_kept(text, constraint.keep)

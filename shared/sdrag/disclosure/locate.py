@@ -107,9 +107,6 @@ def locate_texts(
         choose: Called only where a model has something left to read.
         whole: The texts are whole documents, in their order. Then a constraint that was
             not chosen counts as looked for.
-
-    Raises:
-        SdragError: The state, or what chooses, failed.
     """
     lookup = Lookup(texts, setup)
     lookup.load()

@@ -96,12 +96,7 @@ class Lookup(Confidential):
         self.failed: dict[tuple[int, str], ModelFailure] = {}
 
     def load(self) -> None:
-        """
-        Look up what is known.
-
-        Raises:
-            HostError: The state failed.
-        """
+        """Look up what is known."""
         self.known = self.setup.state.findings.read(self.keys, self.local)
 
     def add(self, rows: Iterable[Located]) -> None:
@@ -164,15 +159,7 @@ class Lookup(Confidential):
     def remember_failure(
         self, index: int, name: str, code: str, spans: Iterable[Span]
     ) -> None:
-        """
-        Remember that the model failed at a constraint on a text.
-
-        Args:
-            index: Of the text.
-            name: The constraint's id.
-            code: Why. Where its server failed, it is asked at the next question.
-            spans: What it quoted all the same.
-        """
+        """Remember that the model failed at a constraint on a text."""
         seconds = 0.0 if code == "model-failed" else _REMEMBERED
         failure = ModelFailure(code, tuple(spans), monotonic() + seconds)
         self.setup.failures.put((self.keys[index], self.rules[name]), failure)

@@ -57,17 +57,7 @@ def close(
     spans: Mapping[bytes, Iterable[Span]],
     register: Register,
 ) -> dict[bytes, tuple[Span, ...]]:
-    """
-    Return all that rules take from a text.
-
-    Args:
-        text: Unredacted.
-        spans: What was found in it, by rule.
-        register: Of its document.
-
-    Returns:
-        Whole words by rule, sorted; they may overlap, so that rules can share them.
-    """
+    """Return all that rules take from a text."""
     taken = {rule: set(each) for rule, each in spans.items() if each}
     for rules, span in register.find(readings(text)) if register else ():
         for rule in rules:
@@ -87,11 +77,6 @@ def find_disguised(
 
     `Ann%20Lee`, `ann_lee`, `AnnLee7` and, for longer forms, `annlee` are spellings of
     one name; what holds one is never shown, since it cannot be cut without a trace.
-
-    Args:
-        text: What may hold forms.
-        taken: What each rule cuts from it anyway.
-        register: Of its document.
     """
     held = _spelt(text, register) if register else frozenset[bytes]()
     return frozenset(

@@ -114,13 +114,7 @@ class Block(Confidential):
 
 
 def blocks(passages: Sequence[Passage], token_budget: int) -> tuple[Block, ...]:
-    """
-    Cut the passages into blocks, document by document, in the order given.
-
-    Args:
-        passages: Of any documents.
-        token_budget: The most tokens a block may hold.
-    """
+    """Cut the passages into blocks, document by document, in the order given."""
     limit = token_budget * CHARACTERS_PER_TOKEN
     return tuple(
         block
@@ -156,14 +150,7 @@ class Group(Confidential):
 
 
 class Texts(Confidential):
-    """
-    What has to be read, and which constraints hold for what.
-
-    Args:
-        passages: As retrieved.
-        constraints: To be enforced where their `where` matches.
-        section: Says what of the metadata may leave.
-    """
+    """What has to be read, and which constraints hold for what."""
 
     def __init__(
         self,
@@ -199,12 +186,7 @@ class Texts(Confidential):
         return is_value and _is_technical(self.all[text_index].text)
 
     def groups(self, wanted: Mapping[int, Collection[str]]) -> tuple[Group, ...]:
-        """
-        Return texts by the constraints they are read for; none, none.
-
-        Args:
-            wanted: The ids of those constraints, by the text's index.
-        """
+        """Return texts by the constraints they are read for; none, none."""
         rules = {rule.id: rule for rule in self.constraints}
         text_indices: dict[tuple[str, ...], list[int]] = {}
         for text_index, names in wanted.items():
@@ -303,13 +285,7 @@ class Withheld(Exception):  # noqa: N818 -- a signal within this module
 
 
 def plain(metadata: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    """
-    Return copies of values that are plain data; a key whose value is not is left out.
-
-    Args:
-        metadata: Of one passage; its size is bounded.
-        keys: That may leave, on the top level: a key inside a value is none of them.
-    """
+    """Copy values that are plain data; a key whose value is not is left out."""
     walk = Walk(_bare, _bare_key)
     kept: dict[str, Any] = {}
     for key in keys:

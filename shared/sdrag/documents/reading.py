@@ -128,12 +128,7 @@ def _below(root: Path) -> Iterator[Path]:
 
 
 def bytes_of(path: Path, root: Path) -> bytes:
-    """
-    Return what is in a file that `list_files` listed.
-
-    Raises:
-        UnreadableError: It cannot be read, or is outside of the root.
-    """
+    """Return what is in a file that `list_files` listed."""
     try:
         if path.is_dir() and path.is_symlink():
             raise UnreadableError("is a link to a folder, which is not followed")

@@ -32,13 +32,7 @@ _loading = Lock()
 
 
 class TrainedLayers(Module):
-    """
-    The packaged MiniLM with a copy of its upper layers that can be trained.
-
-    Args:
-        bert: The packaged MiniLM; not changed.
-        layers: How many are trained.
-    """
+    """The packaged MiniLM with a copy of its upper layers that can be trained."""
 
     def __init__(self, bert: BertModel, layers: int) -> None:
         super().__init__()
@@ -75,18 +69,7 @@ T = TypeVar("T", bound=TrainedLayers)
 def load_network(
     kind: type[T], feature: str, weights: Traversable
 ) -> tuple[T, Tokenizer]:
-    """
-    Build a network on the packaged MiniLM, with its weights, once a process.
-
-    Args:
-        kind: Its class.
-        feature: The name of the network in errors.
-        weights: Its safetensors file.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-        InternalError: The weights are missing or are not those of this network.
-    """
+    """Build a network on the packaged MiniLM, with its weights, once a process."""
     has_network(feature, weights)  # or an error that says what is missing
     with _loading:
         return _load(kind, weights)  # type: ignore[arg-type]

@@ -181,12 +181,7 @@ def pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
 
 
 def check_finite(logits: Tensor, feature: str) -> Tensor:
-    """
-    Return logits as they are; NaN would compare as harmless.
-
-    Raises:
-        InternalError: A logit is not finite.
-    """
+    """Return logits as they are; NaN would compare as harmless."""
     if not logits.isfinite().all():
         raise InternalError(f"{feature} gave something that is no number.")
     return logits

@@ -35,12 +35,7 @@ Lines = dict[Place, int]
 
 
 def text_of(path: Path) -> str:
-    """
-    Return what is in the file.
-
-    Raises:
-        PolicyError: It is no readable text of a policy's size.
-    """
+    """Return what is in the file."""
     fault = "is too large for a policy"
     try:
         with path.open("rb") as file:
@@ -143,15 +138,7 @@ def _dotted(place: Place) -> str:
 def explained(
     problems: Sequence[ErrorDetails], lines: Lines, document: type[Section]
 ) -> PolicyError:
-    """
-    Make an error of what pydantic says of a policy.
-
-    Args:
-        problems: As pydantic lists them. The first of the file is raised, and the rest
-            are its `others`.
-        lines: On which line each place is.
-        document: The class of the whole policy.
-    """
+    """Make an error of what pydantic says of a policy."""
     errors = [_problem(problem, lines, document) for problem in problems]
     errors.sort(key=lambda error: error.line or 0)
     first, *others = errors

@@ -43,10 +43,6 @@ def decode(text: str, depth: int = _DEPTH) -> MappedText:
     """
     Undo the encodings and disguises in a text, each within the last.
 
-    Args:
-        text: As it is.
-        depth: How many inside each other are undone.
-
     Returns:
         A text that is never longer than a few times the given one; its `before` is
         `None` where nothing was encoded.

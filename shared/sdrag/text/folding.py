@@ -45,22 +45,12 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Folded(MappedText):
-    """
-    A folded text and the way back.
-
-    Args:
-        original: The text that was folded: as it was passed, or decoded.
-    """
+    """A folded text and the way back."""
 
     original: str
 
     def find(self, needle: str) -> Iterator[Span]:
-        """
-        Yield where `needle`, itself folded, is at word boundaries.
-
-        Args:
-            needle: As `fold_text` gives it.
-        """
+        """Yield where `needle`, itself folded, is at word boundaries."""
         for start in self.positions(needle):
             yield self.span(start, start + len(needle))
 
@@ -79,12 +69,7 @@ class Folded(MappedText):
 
 
 def fold(given: str | MappedText) -> Folded:
-    """
-    Fold a text, keeping the way back; no two spaces are next to each other in it.
-
-    Args:
-        given: The text, or one that was made of it.
-    """
+    """Fold a text, keeping the way back; no two spaces are next to each other in it."""
     text, before = (given, None) if isinstance(given, str) else (given.text, given)
     if text and text.isascii() and text.isprintable() and "  " not in text:
         return Folded(_small(text), (0,), (0,), (EACH,), before, text)

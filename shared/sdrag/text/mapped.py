@@ -136,16 +136,7 @@ class Pass:
 
 
 def rewrite(text: MappedText, passes: Iterable[Pass]) -> MappedText:
-    """
-    Rewrite what passes find, each in what the one before it made.
-
-    Args:
-        text: To be read.
-        passes: Find stretches, and say what each of them says.
-
-    Returns:
-        The same text where nothing is rewritten.
-    """
+    """Rewrite what passes find, each in what the one before it made."""
     characters = frozenset(text.text)
     for one in passes:
         if one.is_foreign and text.text.isascii():

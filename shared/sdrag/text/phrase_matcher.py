@@ -40,12 +40,7 @@ def needs_case(form: str) -> bool:
 
 
 class PhraseMatcher(Confidential):
-    """
-    Surface forms to search for.
-
-    Args:
-        forms: In any spelling; they are folded here.
-    """
+    """Surface forms to search for."""
 
     __slots__ = ("_by_word", "_cased", "_others")
 

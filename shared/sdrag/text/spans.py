@@ -52,12 +52,7 @@ def merge(spans: Iterable[Span], text: str | None = None) -> tuple[Span, ...]:
 
 
 class SpanUnion:
-    """
-    What spans cover together; each question about it takes one bisection.
-
-    Args:
-        spans: In any order.
-    """
+    """What spans cover together; each question about it takes one bisection."""
 
     __slots__ = ("_ends", "_starts")
 

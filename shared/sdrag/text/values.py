@@ -54,10 +54,6 @@ class Walk:
         """
         Return a copy of plain dicts and lists.
 
-        Args:
-            value: Any value; it is not changed.
-            depth: How many mappings and lists it is inside of.
-
         Raises:
             TooLarge: It is too deep, or too many values were read.
         """

@@ -224,15 +224,7 @@ _SPACED = re.compile(r"\S+(?: \S+)*")
 
 
 class Head(NamedTuple):
-    """
-    The line with the heads of columns.
-
-    Args:
-        end: Where it ends.
-        separator: What is between two cells.
-        cells: Where each is in the line.
-        types: The type of each column, or nothing.
-    """
+    """The line with the heads of columns."""
 
     end: int
     separator: str

@@ -112,13 +112,7 @@ def _find_initials(tokens: Tokens, initials: set[str]) -> Iterator[Candidate]:
 
 
 def later_forms(text: str, mentions: Iterable[Mention]) -> Iterator[Mention]:
-    """
-    Yield where a name from somewhere in a text is in a shorter form.
-
-    Args:
-        text: As the mentions point into it.
-        mentions: In any order.
-    """
+    """Yield where a name from somewhere in a text is in a shorter form."""
     plain = plain_text(text)
     shown = plain.text if len(plain.text) == len(text) else text
     first = (

@@ -71,13 +71,7 @@ class Family:
 
 
 def find_patterns(tokens: Tokens, anchors: list[int]) -> Iterator[Candidate]:
-    """
-    Yield what the table recognizes; within a family, none lies within another.
-
-    Args:
-        tokens: Of the text.
-        anchors: Where identifiers may begin, in order.
-    """
+    """Yield what the table recognizes; within a family, none lies within another."""
     text = tokens.text
     for family in FAMILIES:
         done = 0

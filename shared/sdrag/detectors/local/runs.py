@@ -37,20 +37,7 @@ _OWNED = tables.ORGANISATION_HEADS | tables.listed("Day Eve House Allowance Witn
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Run(Confidential):
-    """
-    A candidate for a name.
-
-    Args:
-        tokens: Where it is.
-        start: Its first token.
-        end: The token after its last.
-        titles: The tokens before `start` that are titles.
-        first_character: Where it starts in the text.
-        last_character: Where it ends in the text.
-        words: Its words.
-        surface: Its characters.
-        unusual: Whether a word of it is no English word.
-    """
+    """A candidate for a name."""
 
     tokens: Tokens
     start: int

@@ -19,16 +19,7 @@ from sdrag.vocabulary import Confidential
 
 
 class Candidate(NamedTuple):
-    """
-    A candidate.
-
-    Args:
-        start: Where it starts.
-        end: Where it ends.
-        type: As in `Mention`.
-        confidence: From 0 to 1.
-        reason: The rule.
-    """
+    """A candidate."""
 
     start: int
     end: int

@@ -108,15 +108,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """
-    Something that constraints speak of.
-
-    Args:
-        name: Of its section.
-        asked: Phrases of constraints.
-        found: Phrases of texts; empty where types tell everything.
-        types: Types of mentions that tell it.
-    """
+    """Something that constraints speak of."""
 
     name: str
     asked: tuple[str, ...]

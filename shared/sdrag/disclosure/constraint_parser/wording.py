@@ -45,13 +45,7 @@ def plain_text(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def pattern(name: str, frame: str = "{}") -> re.Pattern[str]:
-    """
-    Compile the rows of a table of `tables/wording.toml`, any of which may match.
-
-    Args:
-        name: Of the table.
-        frame: A pattern around all of them, with `{}` where they are.
-    """
+    """Compile the rows of a table of `tables/wording.toml`, any of which may match."""
     joined = "|".join(rule.pattern for rule, _ in rows(name))
     return re.compile(frame.replace("{}", f"(?:{joined})"), re.IGNORECASE)
 

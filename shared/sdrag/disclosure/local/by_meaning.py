@@ -107,15 +107,7 @@ def find_by_meaning(
     asked: Sequence[ParsedConstraint],
     thresholds: Sequence[Thresholds],
 ) -> Iterator[Finding]:
-    """
-    Yield what the networks withhold in the sentences that the gate opens.
-
-    Args:
-        document: The passages of one document.
-        proposals: What types and cues found: an open sentence loses its typed ones.
-        asked: The constraints, for which `needs_meaning` holds.
-        thresholds: Of each constraint.
-    """
+    """Yield what the networks withhold in the sentences that the gate opens."""
     if not asked:
         return
     texts = [parsed.constraint.text for parsed in asked]

@@ -84,13 +84,7 @@ _REMEMBERED = 256
 
 
 class CuedText(Confidential):
-    """
-    The sentences of a text, and which of them tell a topic.
-
-    Args:
-        text: One passage, or a document.
-        parts: Its sentences; found here when missing.
-    """
+    """The sentences of a text, and which of them tell a topic."""
 
     __slots__ = ("_folded", "_leaning", "_starts", "parts")
 
@@ -149,15 +143,7 @@ def find_by_type(
     asked: Sequence[ParsedConstraint],
     parts: Sequence[Span] | None = None,
 ) -> Iterator[Finding]:
-    """
-    Yield a finding for every mention that a constraint asks for by its type.
-
-    Args:
-        text: Of a document.
-        mentions: Of a detector.
-        asked: The constraints.
-        parts: The sentences of the text, where they are known.
-    """
+    """Yield a finding for every mention that a constraint asks for by its type."""
     cued = CuedText(text, parts if any(p.topics for p in asked) else ())
     coded = {
         index

@@ -94,12 +94,7 @@ class LocalLocator:
         return [located[index] for index in range(len(passages))]
 
     def detector_for(self, asked: Sequence[ParsedConstraint]) -> Detector:
-        """
-        Return the detector, with the tagger where it is needed.
-
-        Args:
-            asked: The constraints. It is where one asks for whatever identifies people.
-        """
+        """Return the detector, with the tagger where it is needed."""
         wanted = any(parsed.identifying for parsed in asked)
         if not wanted or isinstance(self.detector, TaggerDetector):
             return self.detector
@@ -124,12 +119,7 @@ def _locate(
     asked: Sequence[ParsedConstraint],
     locator: LocalLocator,
 ) -> list[tuple[Finding, ...]]:
-    """
-    Return the findings of each passage of a document.
-
-    Raises:
-        SdragError: A part of the document could not be read.
-    """
+    """Return the findings of each passage of a document."""
     mentions = replied(outcome)
     gated = list(filter(needs_meaning, asked if installed() else ()))
     default = locator.sensitivity

@@ -57,12 +57,7 @@ class Queries(NamedTuple):
 
 
 class LateInteraction(TrainedLayers):
-    """
-    The scorer: logits of tokens for constraints that were read apart from them.
-
-    Args:
-        bert: The packaged MiniLM; not changed.
-    """
+    """The scorer: logits of tokens for constraints that were read apart from them."""
 
     def __init__(self, bert: BertModel) -> None:
         super().__init__(bert, _LAYERS)
@@ -154,12 +149,7 @@ class InView(NamedTuple):
 
 
 class GateNetwork(LateInteraction):
-    """
-    The gate: logits of sentences, and of their words, each for one constraint.
-
-    Args:
-        bert: The packaged MiniLM; not changed.
-    """
+    """The gate: logits of sentences, and of their words, each for one constraint."""
 
     def __init__(self, bert: BertModel) -> None:
         super().__init__(bert)

@@ -92,11 +92,6 @@ def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
     Args:
         texts: Each is read apart from the others, in windows that overlap.
         constraints: Their words.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-        UsageError: A constraint is longer than the network can read.
-        InternalError: The weights are missing or are not those of this network.
     """
     network, tokenizer = _load("scorer")
 
@@ -154,10 +149,6 @@ def decide(
     Args:
         pairs: The number of a constraint and a sentence.
         constraints: Their words.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-        InternalError: The weights are missing or are not those of this network.
     """
     import torch  # noqa: PLC0415
 
