@@ -18,8 +18,9 @@ from uuid import uuid4
 from sdrag.corpus_binder import AT_ONCE
 from sdrag.disclosure import Ingested, forget_document
 from sdrag.disclosure.disclose import DOCUMENT_KEY, control_keys, redact_for_audience
-from sdrag.disclosure.hierarchy import LAYER_KEY, HierarchySettings, add_summaries
+from sdrag.disclosure.hierarchy import HierarchySettings, add_summaries
 from sdrag.disclosure.ingest import bind_constraint, named
+from sdrag.disclosure.texts import LAYER_KEY
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.progress import batched, progress_bar
 from sdrag.effects.steps import Steps
@@ -223,7 +224,7 @@ class Summarize(Task):
 
     def steps(self, passages: Passages, engine: Engine) -> Steps[Transformed]:
         """Summarize; the passages leave first, then the lowest layer."""
-        hierarchy = yield from add_summaries(
+        summaries, decisions = yield from add_summaries(
             passages,
             engine.policy,
             engine.disclosure.state,
@@ -234,8 +235,7 @@ class Summarize(Task):
             replace(passage, metadata={LAYER_KEY: 0, **passage.metadata})
             for passage in passages
         )
-        leaving = (*leaves, *hierarchy.passages)
-        return Transformed(passages, leaving, hierarchy.decisions, (LAYER_KEY,))
+        return Transformed(passages, (*leaves, *summaries), decisions, (LAYER_KEY,))
 
     def cache_key(self, engine: Engine) -> str:
         """Name the state, whose key makes ids, and the settings."""

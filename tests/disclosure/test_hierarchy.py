@@ -11,7 +11,6 @@ from sdrag.disclosure.hierarchy import (
     SOURCES_KEY,
     HierarchySettings,
     add_summaries,
-    build_hierarchy,
     fitting_clusters,
     in_layers,
 )
@@ -32,10 +31,14 @@ def leaves(count, document="d", **metadata):
     )
 
 
-def grown(passages, settings=None, complete=lambda _: "A summary."):
+ONE_RULE = {"constraints": [{"id": "names", "text": "Remove names of witnesses"}]}
+STATE = open_state()
+
+
+def grown(passages, settings=None, complete=lambda _: "A summary.", policy=ONE_RULE):
     runner = Scripted(complete=complete)
-    found = run(build_hierarchy(passages, settings, key=b"k"), runner)
-    return found.passages, runner
+    steps = add_summaries(passages, Policy.read(policy), STATE, settings)
+    return run(steps, runner)[0], runner
 
 
 def test_few_chunks_make_one_summary():
@@ -52,10 +55,8 @@ def test_summaries_are_known_by_their_sources():
     """The id is a UUID that tells nothing, and is the same for the same key."""
     settings = HierarchySettings(depth=2)
     (one,), (again,) = (grown(leaves(3), settings)[0] for _ in range(2))
-    (other,) = run(
-        build_hierarchy(leaves(3), settings, key=b"z"),
-        Scripted(complete=lambda _: "S."),
-    ).passages
+    steps = add_summaries(leaves(3), Policy.read(ONE_RULE), open_state(), settings)
+    (other,), _ = run(steps, Scripted(complete=lambda _: "S."))
 
     assert uuid.UUID(one.id)
     assert one.id == again.id
@@ -108,12 +109,12 @@ def test_failed_summary_is_told(reply, reason):
         return reply
 
     chunks = (*leaves(3, "a"), *leaves(3, "b"))
-    found = run(
-        build_hierarchy(chunks, HierarchySettings(depth=2)), Scripted(complete=complete)
+    settings, policy = HierarchySettings(depth=2), Policy.read(ONE_RULE)
+    summaries, (decision,) = run(
+        add_summaries(chunks, policy, STATE, settings), Scripted(complete=complete)
     )
 
-    assert [one.document_id for one in found.passages] == ["b"]
-    (decision,) = found.decisions
+    assert [one.document_id for one in summaries] == ["b"]
     assert (decision.action, decision.rule, decision.reason) == (
         "dropped",
         "hierarchy",
@@ -169,8 +170,7 @@ def test_prompts_hold_whole_chunks():
     """What a prompt has room for is cut off nowhere."""
     texts = ["long " * 30, "short", "brief", "last"]
     chunks = [Passage(f"p{n}", text) for n, text in enumerate(texts)]
-    runner = Scripted(complete=lambda _: "A summary.")
-    run(build_hierarchy(chunks, HierarchySettings(characters=200)), runner)
+    _, runner = grown(chunks, HierarchySettings(characters=200, depth=2))
     asked = [
         prompt.messages[-1].content.text
         for effect in runner.effects
@@ -186,16 +186,13 @@ def test_a_summary_is_unbound():
     """It may say what any chunk says, so every constraint may hold for it."""
     chunks, state, policy = leaves(3), open_state(), Policy.read(ONE_RULE)
     runner = Scripted(complete=lambda _: "Nothing.")
-    found = run(add_summaries(chunks, policy, state), runner)
+    summaries, _ = run(add_summaries(chunks, policy, state), runner)
     setup = Engine(policy, state=state).disclosure
 
-    run(ingest([*chunks, *found.passages], setup), runner)
+    run(ingest([*chunks, *summaries], setup), runner)
 
-    assert state.bindings.read(found.passages, policy.rules) == [None]
+    assert state.bindings.read(summaries, policy.rules) == [None]
     assert state.bindings.read(chunks, policy.rules) != [None] * 3
-
-
-ONE_RULE = {"constraints": [{"id": "names", "text": "Remove names of witnesses"}]}
 
 
 @pytest.mark.parametrize(
@@ -213,9 +210,6 @@ def test_what_a_policy_looks_at_stays_apart(policy):
         for team in "ab"
         for n in range(2)
     ]
-    found = run(
-        add_summaries(chunks, Policy.read(policy), open_state()),
-        Scripted(complete=lambda _: "A summary."),
-    )
+    summaries, _ = grown(chunks, policy=policy)
 
-    assert [one.metadata["teams"] for one in found.passages] == ["a", "b"]
+    assert [one.metadata["teams"] for one in summaries] == ["a", "b"]

@@ -20,7 +20,6 @@ the prompts of all documents go out side by side.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -31,7 +30,7 @@ import numpy as np
 
 from sdrag.disclosure.disclose import control_keys
 from sdrag.disclosure.texts import LAYER_KEY
-from sdrag.effects.progress import Progress, progress_bar
+from sdrag.effects.progress import progress_bar
 from sdrag.effects.prompts import (
     Labelled,
     Message,
@@ -58,19 +57,7 @@ from sdrag.errors import (
 )
 from sdrag.policy import Policy
 from sdrag.state import State
-from sdrag.vocabulary import Confidential, Decision, Passage
-
-__all__ = [
-    "LAYER_KEY",
-    "SOURCES_KEY",
-    "Hierarchy",
-    "HierarchySettings",
-    "Summary",
-    "add_summaries",
-    "build_hierarchy",
-    "fitting_clusters",
-    "in_layers",
-]
+from sdrag.vocabulary import Decision, Passage
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -117,34 +104,6 @@ class HierarchySettings:
             raise UsageError("A chunk belongs to a cluster from a probability up to 1.")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Summary(Confidential):
-    """A summary, and what it was made from."""
-
-    passage: Passage
-    sources: tuple[Passage, ...]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Hierarchy(Confidential):
-    """
-    The layers above the leaves.
-
-    Args:
-        summaries: Lowest layer first.
-        decisions: On clusters that could not be summarized, under the ids that their
-            summaries would have had.
-    """
-
-    summaries: tuple[Summary, ...]
-    decisions: tuple[Decision, ...] = ()
-
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        """The summaries, to be indexed next to the leaves."""
-        return tuple(summary.passage for summary in self.summaries)
-
-
 def in_layers(
     passages: Iterable[Passage], layers: Collection[int] | None
 ) -> tuple[Passage, ...]:
@@ -165,80 +124,60 @@ def add_summaries(
     settings: HierarchySettings | None = None,
     *,
     show_progress: bool = False,
-) -> Steps[Hierarchy]:
+) -> Steps[tuple[tuple[Passage, ...], tuple[Decision, ...]]]:
     """
-    Grow the trees of passages.
-
-    The leaves are bound as any chunks are, before this or after it.
-
-    Args:
-        passages: The leaves.
-        policy: Gives the metadata keys whose values stay apart in addition to those of
-            the settings: all that guards and constraints read.
-        state: Keeps the key of the summaries' ids.
-        settings: Depth three by default.
-        show_progress: Shows a bar of the layers.
-
-    Raises:
-        SdragError: The embeddings failed, or every summary did.
-    """
-    settings = settings or HierarchySettings()
-    apart = dict.fromkeys((*settings.apart, *control_keys(policy)))
-    settings = replace(settings, apart=tuple(apart))
-    key = state.keys.of("key for summaries")
-    with progress_bar("Summarizing", shown=show_progress) as progress:
-        return (yield from build_hierarchy(passages, settings, progress, key=key))
-
-
-def build_hierarchy(
-    passages: Sequence[Passage],
-    settings: HierarchySettings | None = None,
-    progress: Progress | None = None,
-    *,
-    key: bytes | None = None,
-) -> Steps[Hierarchy]:
-    """
-    Return the summaries of all layers above the leaves.
+    Return the summaries of all layers above the leaves, and what was left out.
 
     A cluster whose summary fails has none: its chunks stay in the index themselves, and
-    a decision tells.
+    a decision says so. The leaves are bound as any chunks are, before this or after it.
 
     Args:
         passages: The leaves; summaries among them are left alone.
+        policy: Gives the metadata keys whose values stay apart in addition to those of
+            the settings: all that guards and constraints read.
+        state: Keeps the key of the summaries' ids, which are the same for the same
+            sources and state.
         settings: Depth three by default.
-        progress: Called with how many layers are done, and of how many.
-        key: Makes the ids of summaries, which are the same for the same sources and
-            key; by default they are new each time.
+        show_progress: Shows a bar of the layers.
+
+    Returns:
+        The summaries, lowest layer first, and decisions under the ids that summaries
+        would have had.
 
     Raises:
         SdragError: The embeddings failed, every summary did, or the extra `hierarchy`
             is missing.
     """
     settings = settings or HierarchySettings()
-    secret = key or secrets.token_bytes(32)
+    apart = dict.fromkeys((*settings.apart, *control_keys(policy)))
+    settings = replace(settings, apart=tuple(apart))
+    key = state.keys.of("key for summaries")
     trees = _trees(passages, settings)
-    summaries: list[Summary] = []
+    summaries: list[Passage] = []
     failed: dict[str, SdragError] = {}
-    for number in range(1, settings.depth):
-        groups = yield from _cluster(trees, settings)
-        replies = yield from complete(_prompt(group, settings) for group in groups)
-        layer: list[Summary] = []
-        for group, reply in zip(groups, replies, strict=True):
-            identity = _identity(group, number, secret)
-            text = _text(reply)
-            if isinstance(text, SdragError):
-                failed[identity] = text
-            else:
-                layer.append(_summary(identity, text, group, number))
-        summaries += layer
-        trees = _trees((summary.passage for summary in layer), settings, of=number)
-        if progress is not None:
-            progress(number, settings.depth - 1)
+    with progress_bar("Summarizing", shown=show_progress) as progress:
+        for number in range(1, settings.depth):
+            groups = yield from _cluster(trees, settings)
+            replies = yield from complete(_prompt(group, settings) for group in groups)
+            layer: list[Passage] = []
+            for group, reply in zip(groups, replies, strict=True):
+                identity = _identity(group, number, key)
+                text = _text(reply)
+                if isinstance(text, SdragError):
+                    failed[identity] = text
+                else:
+                    layer.append(_summary(identity, text, group, number))
+            summaries += layer
+            trees = _trees(layer, settings, of=number)
+            if progress is not None:
+                progress(number, settings.depth - 1)
     if failed and not summaries:
         raise next(iter(failed.values()))
-    return Hierarchy(
-        tuple(summaries), tuple(_dropped(*failure) for failure in failed.items())
+    left_out = (
+        Decision(identity, "dropped", "hierarchy", why_failed(error))
+        for identity, error in failed.items()
     )
+    return tuple(summaries), tuple(left_out)
 
 
 def _trees(
@@ -297,7 +236,7 @@ def _text(reply: Outcome[Labelled]) -> str | SdragError:
 
 def _summary(
     identity: str, text: str, group: Sequence[Passage], number: int
-) -> Summary:
+) -> Passage:
     first, *others = group
     agreed: dict[str, Any] = {
         name: value
@@ -306,12 +245,7 @@ def _summary(
     }
     ids = "\n".join(passage.id for passage in group)
     marks = {LAYER_KEY: number, SOURCES_KEY: ids}
-    passage = Passage(identity, text, agreed | marks, document_id=first.document_id)
-    return Summary(passage, tuple(group))
-
-
-def _dropped(identity: str, error: SdragError) -> Decision:
-    return Decision(identity, "dropped", "hierarchy", why_failed(error))
+    return Passage(identity, text, agreed | marks, document_id=first.document_id)
 
 
 def fitting_clusters(
