@@ -139,24 +139,16 @@ def _qualified(tokens: Tokens, index: int, openers: frozenset[str]) -> int | Non
     return None
 
 
-_STATE_AFFAIRS = word_set("state_affairs")
 _BELONGS = listed(
     "origin descent extraction ethnicity minority national nationals citizen citizens"
 )
 
 
 def find_peoples(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield words for peoples; what names a state's own affairs is less sure."""
+    """Yield words for peoples."""
     words = tokens.words
     for index in tokens.indices(NATIONALITIES):
         after = words[index + 1] if index + 1 < len(words) else ""
-        joined = index + 1 < len(words) and tokens.gap(index + 1) == " "
-        affairs = joined and after in _STATE_AFFAIRS
-        last = index + 1 if joined and after in _BELONGS else index
-        yield Candidate(
-            tokens.starts[index],
-            tokens.ends[last],
-            "NATIONALITY",
-            0.5 if affairs else 0.6,
-            "list",
-        )
+        joined = after in _BELONGS and tokens.gap(index + 1) == " "
+        start, end = tokens.starts[index], tokens.ends[index + joined]
+        yield Candidate(start, end, "NATIONALITY", 0.6, "list")
