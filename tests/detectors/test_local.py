@@ -13,85 +13,9 @@ from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.effects.steps import Reply, run
 
 from ..support.scripted import Scripted
+from .test_marked import TABLES, read
 
-CASES = [
-    ("The witness, Jonathan Meyers, saw it.", "Jonathan Meyers", "PERSON"),
-    ("It was heard by Ms Qureshi upstairs.", "Qureshi", "PERSON"),
-    ("He was represented by Mr A. Demetriades, a lawyer.", "A. Demetriades", "PERSON"),
-    ("She joined Fjordlag Mutual in spring.", "Fjordlag Mutual", "ORGANIZATION"),
-    ("He studied at Klagenfurt University.", "Klagenfurt University", "ORGANIZATION"),
-    ("They live in Nicosia.", "Nicosia", "LOCATION"),
-    ("He was taken in Flat 9, Tannery Row, at dawn.", "Flat 9, Tannery Row", "ADDRESS"),
-    ("Send it to 12 Canal Street, please.", "12 Canal Street", "ADDRESS"),
-    ("It happened on 12 March 2019.", "12 March 2019", "DATE"),
-    ("Due 2023-10-05.", "2023-10-05", "DATE"),
-    ("She called at half past eight.", "half past eight", "TIME"),
-    ("It took seven weeks.", "seven weeks", "DURATION"),
-    ("The report came nine days later.", "nine days later", "DATE"),
-    ("Mrs Brandt, aged 67, sings.", "67", "AGE"),
-    ("a 42-year-old driver", "42-year-old", "AGE"),
-    ("The loss was 212,000 crowns.", "212,000 crowns", "MONEY"),
-    ("It cost EUR 5,443.70 in all.", "EUR 5,443.70", "MONEY"),
-    ("gentamicin 80 mg twice daily", "80 mg", "DOSE"),
-    ("Ring 0770 555 0143 after six.", "0770 555 0143", "PHONE_NUMBER"),
-    ("Write to a.b@example.org today.", "a.b@example.org", "EMAIL_ADDRESS"),
-    ("See https://example.org/x?y=1.", "https://example.org/x?y=1", "URL"),
-    ("The node 10.44.7.19 is down.", "10.44.7.19", "IP_ADDRESS"),
-    ("My IBAN is GB82WEST12345698765432.", "GB82WEST12345698765432", "IBAN_CODE"),
-    ("Card 4111 1111 1111 1111 was used.", "4111 1111 1111 1111", "CREDIT_CARD"),
-    ("a van with the plate BX 9063 waited", "BX 9063", "CODE"),
-    ("Kwabena, staff number 40962, spoke.", "40962", "CODE"),
-    ("the password is cobalt-heron-88.", "cobalt-heron-88", "CREDENTIAL"),
-    ("at 47-12.6 N, 008-55.3 W she lay", "47-12.6 N", "COORDINATES"),
-    ("by a Cypriot national", "Cypriot national", "NATIONALITY"),
-    ("He worked as a primary school teacher.", "primary school teacher", "JOB_TITLE"),
-    ("diagnosed with asthma", "asthma", "CONDITION"),
-    (
-        "He has chronic obstructive lung disease.",
-        "chronic obstructive lung disease",
-        "CONDITION",
-    ),
-    ("She takes lorazepam.", "lorazepam", "TREATMENT"),
-    ("a retired army officer of Laz origin", "army officer", "JOB_TITLE"),
-    ("He carried a rifle.", "rifle", "WEAPON"),
-    ("a degree in economics", "degree in economics", "EDUCATION"),
-    ("of Kurdish origin", "Kurdish origin", "NATIONALITY"),
-    ("There were seventy-one hearings.", "seventy-one hearings", "QUANTITY"),
-    (
-        "sentenced to two years and nine months in prison",
-        "two years and nine months",
-        "DURATION",
-    ),
-    ("It began in the first half of 1993.", "the first half of 1993", "DATE"),
-    ("It was All Saints' Day.", "All Saints' Day", "DATE"),
-    ("born at St Mary's Hospital", "St Mary's Hospital", "ORGANIZATION"),
-    (
-        "the Criminal Division of the Lyons Court",
-        "Criminal Division of the Lyons Court",
-        "ORGANIZATION",
-    ),
-    ("I work for Citigroup", "Citigroup", "ORGANIZATION"),
-    (
-        "She is from Davis, Reynolds and Hall.",
-        "Davis, Reynolds and Hall",
-        "ORGANIZATION",
-    ),
-    ("They flew to RYSSBY today.", "RYSSBY", "LOCATION"),
-    ("She lives on Dunajska 56.", "Dunajska 56", "ADDRESS"),
-    ("He lives at 86 Rua Igreja 25, Joinville", "Joinville", "LOCATION"),
-    ("my name is olga krylova", "olga krylova", "PERSON"),
-]
-
-
-def test_finds_each_kind() -> None:
-    """Each kind of identifier is found with its type and its exact characters."""
-    missed = [
-        (text, value, type_)
-        for text, value, type_ in CASES
-        if (value, type_) not in {(m.span.of(text), m.type) for m in mentions(text)}
-    ]
-
-    assert not missed
+TEXTS = [read(case)[0] for table in TABLES["whole"] for case in table["cases"]]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +74,7 @@ def test_any_text_has_valid_sorted_spans(text: str) -> None:
     assert [m.span.start for m in found] == sorted(m.span.start for m in found)
 
 
-@given(st.sampled_from([case[0] for case in CASES]), st.integers(0, 40))
+@given(st.sampled_from(TEXTS), st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
 def test_a_prefix_shifts_every_span(text: str, count: int) -> None:
     """Blank lines before a text move its mentions and change nothing else."""

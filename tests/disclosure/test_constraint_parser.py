@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,122 +21,8 @@ from sdrag.vocabulary import Constraint
 
 from ..support.tables import each_row
 
-UNDERSTOOD_AS = {
-    "all there is": [
-        "Nothing may be disclosed",
-        "No information may leave the company",
-        "Redact the document in its entirety",
-        "Refuse to disclose any content of these files",
-    ],
-    "an event, not all there is": [
-        "Nobody in the press may learn of the strike",
-        "Keep the strike secret",
-        "Do not speak of her leave",
-    ],
-    "what may be disclosed": [
-        "Only the verdict may be disclosed",
-        "Nothing other than the verdict may be released",
-        "Nobody needs to redact the dates",
-        "Addresses are public and should be shown",
-    ],
-    "another language": [
-        "Supprimer les noms des témoins",
-        "Usuń nazwiska świadków",
-        "隐藏证人的姓名",
-    ],
-    "a slip of the pen": [
-        "Remove the nmaes of witneses",
-        "Hide phnoe numbers",
-        "Remove DOBz",
-    ],
-    "nothing": [
-        "...",
-        "banana",
-        "Colourless green ideas sleep furiously",
-        "Withhold the frobnication",
-        "Zyltrix Quomb",
-        "Entferne Zeugen",
-    ],
-    "terms of a trade": [
-        "Withhold matters under seal",
-        "Protect informants and sources",
-        "Witness statements are confidential",
-        "Do not disclose substance use treatment",
-        "Withhold indicators of compromise",
-        "Do not reveal intelligence sources and methods",
-        "Withhold board discussions",
-    ],
-    "plain English": [
-        "It must remain private why the chief judge gave up his office",
-        "Ratings are to be taken out",
-        "Nobody may learn that Meyers has diabetes",
-        "The parties to the dispute must be unrecognisable by name",
-        "Do not reveal who reported the fire",
-        "Complainant's identity must be protected",
-        "Hide how the insider was identified",
-        "Withhold the annex to the contract on prices",
-        "Do not reveal the terms agreed with the union",
-        "Hide phone numbers as set out in the policy",
-        "Names of agents, not only those of tenants, must go",
-    ],
-    "a name": [
-        "Remove Jonathan Meyers",
-        "Meyers must stay out of it",
-        'Remove "Quintrell"',
-        "Do not mention the name Quintrell",
-        "Keep Mrs Quintrell out of it",
-        "Remove Ann",
-        "Hide a person called Quintrell",
-        "Do not mention the codename Zorblax",
-        "Redact everything about Jonathan Meyers",
-        'Remove "Quintrell" from everything',
-        "The Duchess of Quintrell must never be mentioned",
-    ],
-    "a word taken for a name": [
-        "Do not mention Karlsson",
-        "Redact Vlorp and Snarfle",
-        "Never mention Çelik in any answer",
-        "Do not disclose anything about Hrvoje Kovačić",
-        "Do not reveal who Karlsson is",
-    ],
-    "a noun of another language": [
-        "Hide Anschriften",
-        "Remove Namen",
-        "Keep the Sueldo of the manager secret",
-        "Remove Nazwiska",
-        "Redact the Gehälter",
-    ],
-    "a noun that may be a name": [
-        "Hide Wohngeldstelle",
-        "Remove Verurteilungen",
-        "Do not mention Annex B",
-        "Remove Mitarbeitergehalt",
-    ],
-    "an exception": [
-        "Remove names of tenants, but keep those of agents",
-        "Mask addresses, other than those of the court",
-        "Remove names with the exception of officials",
-        "Hide all e-mail addresses; those of the press office may stay",
-    ],
-    "that nobody be recognised": [
-        "No one may guess who Source B is",
-        "No one should be able to infer whose sample it was",
-        "Nobody may put two and two together about who Source B is",
-    ],
-    "another text": [
-        "See annex B of the contract",
-        "Remove what the data protection officer listed",
-        "Anything marked yellow",
-        "As discussed",
-    ],
-    "a word that is not looked for": [
-        "Do not explain how the Zorblax works",
-    ],
-    "what is short": [
-        "Hide the risk appetite",
-        "Conceal the beds",
-    ],
-}
+READ = tomllib.loads(Path(__file__).with_name("constraints.toml").read_text("utf-8"))
+UNDERSTOOD_AS, TABLES = READ["understood_as"], READ["tables"]
 
 
 def _parsed(text: str) -> ParsedConstraint:
@@ -193,62 +81,14 @@ def test_the_place_of_a_slip_is_said() -> None:
     assert reason == "Word 3 is in no dictionary."
 
 
-TYPED = [
-    ("Remove names of suspects and what they are accused of", "meaning", {"PERSON"}),
-    (
-        "Hide the names of informants and anything about their families",
-        "meaning",
-        {"PERSON"},
-    ),
-    ("Do not say who complained by name or what the charge was", "meaning", {"PERSON"}),
-    ("Remove names of tenants and their landlords", "people", {"PERSON"}),
-    ("Remove names of witnesses", "people", {"PERSON"}),
-    ("Hide dates of birth", "types", {"DATE"}),
-    ("Hide the exact doses of medicine", "types", {"DOSE"}),
-    ("Suppress private telephone numbers", "types", {"PHONE_NUMBER"}),
-    ("Conceal e‑mail addresses", "types", {"EMAIL_ADDRESS"}),
-    ("Mask card numbers", "types", {"CREDIT_CARD"}),
-    ("Mask NHS numbers", "types", {"CODE"}),
-    ("Do not disclose the quantum of damages", "types", {"MONEY"}),
-    ("Do not disclose the date of knowledge", "types", {"DATE"}),
-    ("Complainant's identity must be protected", "people", {"PERSON"}),
-    ("Strip all HIPAA identifiers", "people", {"DATE", "PERSON", "CODE"}),
-    ("Data subjects must not be identifiable", "people", {"PERSON"}),
-    ("Remove home addresses of staff", "types", {"ADDRESS"}),
-    ("Remove usernames and social media handles", "people", {"USERNAME"}),
-]
-EVERYWHERE = [
-    ("Dates of birth of patients must not be disclosed", "BIRTH_DATE", "DATE PERSON"),
-    ("Hide admission and discharge dates", "DATE", "PERSON TIME"),
-    ("Hide the statements of jurors", "", "USERNAME MONEY"),
-    ("Hide the nationality and residence status of clients", "NATIONALITY", "ADDRESS"),
-    ("Do not disclose customers' credit card numbers", "CREDIT_CARD", "IBAN_CODE"),
-    ("Hide identification numbers", "CODE US_SSN", "PERSON DATE"),
-    ("Hide identity card numbers and identity documents", "CODE", "PERSON"),
-    ("Device identifiers and serial numbers", "CODE", "PERSON"),
-    ("Hide organisations and places", "ORGANIZATION LOCATION", "PERSON DATE"),
-    ("Hide account numbers of customers", "IBAN_CODE CODE", "PERSON MONEY"),
-    ("Do not reveal the reasons for dismissals", "DATE", "MONEY"),
-    ("Do not disclose which server holds the backups", "LOCATION", "PHONE_NUMBER"),
-    ("Do not disclose delivery times of cash", "TIME", "MONEY"),
-    ("Hide IP addresses and host names", "IP_ADDRESS DOMAIN_NAME", "PERSON ADDRESS"),
-    ("Never reveal a patient's HIV status", "CONDITION", "PERSON DATE"),
-]
-EXCEPTED_TYPES = [
-    ("Hide contact details except e-mail addresses", "PHONE_NUMBER", "EMAIL_ADDRESS"),
-    ("Mask personal data, but not dates", "PERSON", "DATE"),
-    ("Remove personal information apart from ages", "PERSON", "AGE"),
-]
-
-
 def test_what_names_types_asks_for_them() -> None:
     """By their plain names, by roles and by what a trade calls them."""
     wrong = [
         text
-        for text, kind, types in TYPED
+        for text, kind, types in TABLES["typed"]
         for parsed in [_parsed(text)]
         if (parsed.kind, parsed.status) != (kind, "understood")
-        or not types <= parsed.types
+        or not parsed.types.issuperset(types)
         or parsed.reason
     ]
 
@@ -259,7 +99,7 @@ def test_types_that_a_constraint_does_not_ask_for_stay() -> None:
     """What officers write asks for its types; no other counts wherever it is."""
     wrong = [
         text
-        for text, asked, spared in EVERYWHERE
+        for text, asked, spared in TABLES["everywhere"]
         for parsed in [_parsed(text)]
         if not parsed.types.union(parsed.everywhere) >= {*asked.split()}
         or parsed.everywhere & {*spared.split()}
@@ -270,7 +110,7 @@ def test_types_that_a_constraint_does_not_ask_for_stay() -> None:
 
 def test_an_exception_of_types_is_enforced() -> None:
     """A type that is excepted without further words is not asked for."""
-    for text, hidden, kept in EXCEPTED_TYPES:
+    for text, hidden, kept in TABLES["excepted_types"]:
         parsed = _parsed(text)
         assert parsed.status == "understood"
         assert hidden in parsed.everywhere
@@ -363,48 +203,15 @@ def test_case_and_compatibility_forms_change_no_status(text) -> None:
     assert _parsed(fold_text(text)).kind == _parsed(text).kind
 
 
-SUBJECTS = [
-    # The longest phrase wins.
-    ("Accounts of the accident", {"evidence"}, set()),
-    ("Mail addresses", set(), {"EMAIL_ADDRESS"}),
-    ("Hide fertility treatment", {"pregnancy"}, set()),
-    ("Medication errors", {"medical errors"}, set()),
-    ("Source code", {"intellectual property", "trade secrets"}, set()),
-    ("Results of pregnancy tests", {"results"}, set()),
-    ("Personality test results", {"appraisals"}, set()),
-    # The audience, the occasion and the grounds are no topic.
-    ("Nobody in the press may learn of the strike", {"union"}, set()),
-    ("Parents must not learn of detentions", {"pupil behaviour"}, set()),
-    ("Keep salaries from the union", set(), {"AMOUNT", "MONEY"}),
-    ("Rotas must not be given to patients or their families", {"rosters"}, set()),
-    ("Complaints must not reach anyone outside the hospital", {"grievances"}, set()),
-    ("Do not inform the police of asylum claims", {"immigration"}, {"CODE"}),
-    # What has a form of its own counts everywhere, the rest beside a cue.
-    ("Hide passwords", {"secrets"}, {"CREDENTIAL", "CODE"}),
-    ("Hide phone numbers", set(), {"PHONE_NUMBER"}),
-    ("Dates of birth of members", set(), {"BIRTH_DATE"}),
-    ("Redact next of kin", {"next of kin"}, {"EMAIL_ADDRESS", "PHONE_NUMBER"}),
-    ("Merger talks with competitors", {"deals"}, {"AMOUNT", "MONEY"}),
-    ("Patients' names and ward numbers", set(), None),
-    # Concepts of written policies.
-    ("Free school meals", {"school meals"}, set()),
-    ("Overtime and hours worked", {"working time"}, set()),
-    ("Restraint and seclusion of patients", {"mental health"}, set()),
-    ("Quality defects and recalls", {"quality and recalls"}, {"CODE"}),
-    ("Location of the shelter", {"places to hide"}, set()),
-    ("Travel plans of executives", {"travel plans"}, set()),
-]
-
-
-@each_row("text, topics, everywhere", SUBJECTS)
+@each_row("text, topics, everywhere", TABLES["subjects"])
 def test_a_subject_is_what_the_longest_phrase_says(text, topics, everywhere) -> None:
     """Its types count beside its cues, but for those of a form of their own."""
     parsed = _parsed(text)
 
     assert parsed.status == "understood"
-    assert {topic.name for topic in parsed.topics if topic.cues} == topics
-    if everywhere is not None:
-        assert parsed.everywhere == everywhere
+    assert {topic.name for topic in parsed.topics if topic.cues} == {*topics}
+    if everywhere != "any":
+        assert parsed.everywhere == {*everywhere}
 
 
 @pytest.mark.parametrize(
@@ -420,24 +227,7 @@ def test_a_list_that_goes_on_with_unknown_words_must_be_understood(text) -> None
     assert _parsed(text).meaning
 
 
-BIRTH_DATES = [
-    ("She was born on 9 March in Leeds.", True),
-    ("DOB: 1/2/56", True),
-    ("Miriam Castellane (09.03.1984) applied.", True),
-    ("Her birthday is in June.", True),
-    ("The applicant, 3 May 1951, lives in Hull.", True),
-    ("Tom, born 14 June 2021, cried.", True),
-    ("Year of birth: 1990", True),
-    ("She wrote on 3 May 2024.", False),
-    ("He joined in 2015.", False),
-    ("The letter of 12 March was late.", False),
-    ("Come on Tuesday.", False),
-    ("The ward closed in May 2019.", False),
-    ("Version of 2023-04-05", False),
-]
-
-
-@each_row("text, goes", BIRTH_DATES)
+@each_row("text, goes", TABLES["birth_dates"])
 def test_a_birth_date_is_beside_a_word_of_birth_or_full(text, goes) -> None:
     """Other dates stay: a letter has a date, and so has a version."""
     (found,) = run(LocalDetector().detect([text]), PortRunner(Ports()))

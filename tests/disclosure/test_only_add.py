@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -21,14 +20,12 @@ from hypothesis import strategies as st
 
 from benchmarks.suites.json_files import load_articles
 from sdrag.disclosure import locate
-from sdrag.disclosure.local import by_meaning, locator
-from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.text.sentences import sentences
-from sdrag.vocabulary import Passage, Span
+from sdrag.vocabulary import Passage
 
 from ..support.tables import each_row
 
@@ -221,42 +218,3 @@ def test_nothing_bound_elsewhere_decides_what_is_enforced() -> None:
 
     assert "Meyers" not in alone
     assert not _shown(rules, "Meyers saw the van turn.", others) - alone
-
-
-class TestHeuristicsPutBack:
-    """Each reading that would take findings away again is seen by these tests."""
-
-    def test_documents_read_as_one(self, monkeypatch) -> None:
-        """A neighbour of another document must not be read along."""
-        monkeypatch.setattr(locator, "installed", lambda: False)
-        monkeypatch.setattr(locator, "by_document", lambda ps: [list(range(len(ps)))])
-        monkeypatch.setattr(JoinedText, "alone", _as_a_whole)
-
-        assert _uncovered(*CALL, [STREET], "other")
-
-    def test_passages_not_read_by_themselves(self, monkeypatch) -> None:
-        """What is said around a word must not make it another's."""
-        monkeypatch.setattr(locator, "installed", lambda: False)
-        monkeypatch.setattr(JoinedText, "alone", _as_a_whole)
-
-        assert _uncovered(*CALL, [STREET], "d")
-
-    def test_a_share_of_the_surest_sentence(self, monkeypatch) -> None:
-        """The surest sentence of a document must not close another one."""
-        decide = by_meaning.decide
-
-        def decided(pairs, constraints):
-            decisions = decide(pairs, constraints)
-            surest = max((d.chance for d in decisions), default=0.0)
-            return [
-                replace(d, chance=d.chance * (d.chance >= surest)) for d in decisions
-            ]
-
-        monkeypatch.setattr(by_meaning, "decide", decided)
-
-        surer = "The safe was opened with a stethoscope held to the door."
-        assert _uncovered(*SAFE, [surer], "d")
-
-
-def _as_a_whole(document: JoinedText) -> tuple[Span, ...]:
-    return (Span(0, len(document.text)),) if document.text else ()
