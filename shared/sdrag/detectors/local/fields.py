@@ -7,8 +7,9 @@ Fields and columns: what a label or the head of a column says about its values.
 is.
 
 The head of a column says the same of the cells under it. Cells are parted by a tab, a
-semicolon, a bar or a comma. A line is a head if it has labels, and if the row below it
-begins with none: else it is a list of fields.
+semicolon, a bar, a comma, or by two spaces and more; of these columns the head tells
+where they begin. A line is a head if it has labels, and if the row below it begins with
+none: else it is a list of fields.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from sdrag.detectors.local import tables
@@ -212,11 +214,13 @@ def _is_name(word: str) -> bool:
 
 
 _MAY_HEAD = re.compile(
-    r"^[ \t|>]*\"?[^\W\d][\w ./'()-]{0,40}?\"?[ ]?[\t;|,][^\n.!?]{0,400}$",
+    r"^[ \t|>]*\"?[^\W\d][\w ./'()-]{0,40}?\"?[ ]?(?:[\t;|,]|[ ]{2})[^\n.!?]{0,400}$",
     re.MULTILINE,
 )
 _RULE = re.compile(r"[\s|:+=-]*$")
-_SEPARATORS = ("\t", ";", "|", ",")
+_SPACES = "  "
+_SEPARATORS = ("\t", ";", "|", ",", _SPACES)
+_SPACED = re.compile(r"\S+(?: \S+)*")
 
 
 class Head(NamedTuple):
@@ -279,19 +283,35 @@ def _row_below(text: str, head: Head) -> tuple[int, int]:
     """Return the row below a head, past a rule."""
     start = head.end + 1
     end = _line_end(text, start)
-    if head.separator == "|" and start < end and _RULE.match(text, start, end):
+    if (
+        head.separator in {"|", _SPACES}
+        and start < end
+        and _RULE.match(text, start, end)
+    ):
         start, end = end + 1, _line_end(text, end + 1)
     return start, end
 
 
 def _row(line: str, head: Head) -> Sequence[tuple[int, int]]:
     """Return where the cells of a row are, or nothing where it is of no such table."""
-    cells = list(_cells(line, head.separator))
-    return cells if len(cells) == len(head.cells) else ()
+    if head.separator != _SPACES:
+        cells = list(_cells(line, head.separator))
+        return cells if len(cells) == len(head.cells) else ()
+    if not line.strip():
+        return ()
+    spaced = list(_cells(line, _SPACES))
+    starts = [first for first, _ in head.cells]
+    return [
+        next((cell for cell in spaced if first <= cell[0] + 1 < last), (0, 0))
+        for first, last in pairwise([*starts, len(line) + len(starts)])
+    ]
 
 
 def _cells(line: str, separator: str) -> Iterator[tuple[int, int]]:
     """Yield where the cells of a row are; quotation marks may hold the separator."""
+    if separator == _SPACES:
+        yield from (match.span() for match in _SPACED.finditer(line))
+        return
     start = 0
     quoted = False
     for position, character in enumerate(line):

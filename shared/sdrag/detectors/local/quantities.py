@@ -31,6 +31,7 @@ _BETWEEN = frozenset(
 )
 _CURRENCY_CODE = re.compile(r" (?:sterling )?\([A-Z]{3}\)?")
 _GAPS = frozenset((" ", "-", "", " ("))
+_TIMES = re.compile(r"\d[\d.,]* ?[x\u00d7] ?$")
 
 
 def find_amounts(tokens: Tokens) -> Iterator[Candidate]:
@@ -68,7 +69,8 @@ def _measured(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
     if old:
         yield Candidate(start, old.end(), "AGE", 1.0, "unit")
         return
-    yield _led(text, Candidate(start, end, kind, 0.9, "unit"))
+    by = _TIMES.search(text, max(0, start - 12), start)
+    yield _led(text, Candidate(by.start() if by else start, end, kind, 0.9, "unit"))
 
 
 def _whole(tokens: Tokens, first: int) -> int:
