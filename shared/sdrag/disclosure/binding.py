@@ -127,9 +127,6 @@ def choose(
         binding: The constraints to choose among, in the order of the policy.
         state: Knows what was bound.
         section: Gives the strategy and the top K.
-
-    Raises:
-        SdragError: The state or the embeddings failed.
     """
     rules = [rule for rule in binding if not rule.always]
     names = {rule.id for rule in rules}
@@ -162,8 +159,6 @@ def _bound(
 
 class ConstraintChoice(Confidential):
     """The choice of one question, made when it is needed."""
-
-    __slots__ = ("_binding", "_chosen", "_query", "_setup", "_texts")
 
     def __init__(
         self,

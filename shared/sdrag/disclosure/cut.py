@@ -28,7 +28,7 @@ from typing import Self
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.policy import DisclosureSection
-from sdrag.policy.sections import WITHHELD, mark_pattern
+from sdrag.policy.sections import NOUNS, WITHHELD, mark_pattern
 from sdrag.privacy.identities import number_of
 from sdrag.state.keys import DocumentKeys
 from sdrag.text.dates import MONTHS
@@ -137,48 +137,13 @@ def _regions(
     return _join(text, [*taken, *touched], between)
 
 
-_DIGIT = r"\d"
-_NAME = r"(?-i:\b[^\W\d_a-zß-ÿ])"
-_NUMERAL = r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million"
-_DATE = (
-    rf"\b(?:{'|'.join(MONTHS)})\b|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}"
-    r"|\b(?:1[89]|20)\d\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-)
-_SUM = r"[$€£¥]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|pence|cents?|francs?)\b"
-
-_NOUNS = (
-    ("e-mail", "@", "EMAIL_ADDRESS"),
-    ("link", r"://|www\.|\w\.\w", "URL DOMAIN_NAME"),
-    ("date", _DATE, "DATE"),
-    ("dose", r"\d\s*(?:mg|mcg|g|ml|units?|iu)\b", "DOSE"),
-    ("phone", r"^[^a-z]*(?:\d[^a-z]*){7,}$", "PHONE_NUMBER"),
-    ("amount", rf"{_SUM}|^\d[\d.,' ]*$|{_NUMERAL}", "MONEY"),
-    ("time", r"\d[:.]\d\d|\b[ap]\.?m\b", "TIME"),
-    ("age", _DIGIT, "AGE"),
-    ("duration", r"\b(?:hour|day|week|month|year|minute)s?\b", "DURATION"),
-    ("quantity", _DIGIT, "QUANTITY"),
-    ("account", _DIGIT, "IBAN_CODE CREDIT_CARD"),
-    ("code", _DIGIT, "CODE US_SSN IP_ADDRESS ZIP_CODE COORDINATES"),
-    ("number", rf"{_DIGIT}|{_NUMERAL}", "NUMBER"),
-    ("username", r"\w", "USERNAME"),
-    ("secret", r"\S", "CREDENTIAL"),
-    ("address", _DIGIT, "ADDRESS"),
-    ("person", _NAME, "PERSON"),
-    ("place", _NAME, "LOCATION ADDRESS"),
-    ("organisation", _NAME, "ORGANIZATION"),
-    ("name", _NAME, ""),
-    ("nationality", r"\w", "NATIONALITY"),
-    ("religion", r"\w", "RELIGION"),
-    ("occupation", r"\w", "JOB_TITLE"),
-    ("relation", r"\w", "RELATION"),
-    ("condition", r"\w", "CONDITION"),
-    ("treatment", r"\w", "TREATMENT SUBSTANCE"),
-)
-"""A noun, what its words look like, and the types it stands for; the first that looks
-right is taken."""
-
+_ANY_MONTH = "|".join(MONTHS)
 _TABLE = {
-    noun: (re.compile(f"(?i:{form})"), set(t.split())) for noun, form, t in _NOUNS
+    noun: (
+        re.compile(f"(?i:{form.replace('{months}', _ANY_MONTH)})"),
+        frozenset(types.split()),
+    )
+    for noun, (form, types) in NOUNS.items()
 }
 _OTHER_NAMES = ("place", "organisation")
 _NAMED = ("person", *_OTHER_NAMES)

@@ -138,12 +138,7 @@ def speaks_of_people(constraint_text: str) -> bool:
 
 
 def name_forms(surface: str) -> tuple[str, ...]:
-    """
-    Return other ways in which a person's name may be written.
-
-    Args:
-        surface: As found in the text. What does not look like a name has no forms.
-    """
+    """Return other ways in which a person's name may be written."""
     parts = [part.rstrip(".") for part in _WORD.findall(surface)]
     named = [part for part in parts if part.lower() not in _TITLES]
     core = [part for part in named if part.lower() not in _PARTICLES]
@@ -186,12 +181,7 @@ _LONGEST_NAME = 5
 
 
 def plurals(name: str) -> tuple[str, ...]:
-    """
-    Return the plural of a name: the Meyerses, two Bluebirds, the Kennedys.
-
-    Args:
-        name: In capitals or with one.
-    """
+    """Return the plural of a name: the Meyerses, two Bluebirds, the Kennedys."""
     words = name.split()
     last = words[-1] if 0 < len(words) <= _LONGEST_NAME else ""
     if not last.isalpha() or not last[0].isupper() or len(last) < _SHORTEST:

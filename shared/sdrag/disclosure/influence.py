@@ -121,9 +121,6 @@ def check_marked(
         principal: The end user. An index for nobody is everybody's; one for an audience
             is that of those whom the same constraints bind.
         setup: The engine, with the policy and the state that the index was made with.
-
-    Raises:
-        UsageError: A passage has no mark of this policy, or is not as it was marked.
     """
     binding = [rule for rule in setup.rules if binds(rule, principal)]
     for passage in passages:

@@ -78,9 +78,6 @@ def ingest(
         passages: Of the corpus; those of one document come together, in their order.
         setup: The engine.
         progress: Is called after every step.
-
-    Raises:
-        SdragError: The embeddings or the state failed.
     """
     if setup.has_embeddings:
         yield from _bound(passages, setup)

@@ -59,20 +59,6 @@ class Lookup(Confidential):
         failed: What the model failed at before, by the text's index and constraint.
     """
 
-    __slots__ = (
-        "constraints",
-        "documents",
-        "failed",
-        "keys",
-        "known",
-        "local",
-        "model",
-        "names",
-        "rules",
-        "setup",
-        "texts",
-    )
-
     def __init__(self, texts: Texts, setup: DisclosureSetup) -> None:
         keys, many = setup.state.keys, len(texts.passages)
         self.texts, self.setup = texts, setup

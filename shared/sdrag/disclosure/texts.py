@@ -310,14 +310,7 @@ def leaves(metadata: Mapping[str, Any]) -> list[Plain]:
 def rewritten(
     metadata: Mapping[str, Any], rewrite: Callable[[str], str | None]
 ) -> dict[str, Any]:
-    """
-    Return a copy in which every string went through `rewrite`.
-
-    Args:
-        metadata: Plain data that is allowed to leave.
-        rewrite: Gives the redacted string, or `None` when it is withheld; the key it
-            is under is then left out.
-    """
+    """Return a copy in which every string went through `rewrite`."""
 
     def changed(value: Plain) -> Plain:
         if isinstance(value, str):

@@ -8,8 +8,10 @@ Everything has a default. A guard that could empty a host's results is optional 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib.resources import files
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -61,13 +63,11 @@ RankBy = Literal["concatenated", "query", "maximum", "average", "weighted_averag
 
 WITHHELD = "[withheld]"
 """The mark of what is cut by its meaning, and of merged marks of two types."""
-MARKS = (
-    WITHHELD, "[account]", "[address]", "[age]", "[amount]", "[code]", "[condition]",
-    "[date]", "[dose]", "[duration]", "[e-mail]", "[link]", "[name]", "[nationality]",
-    "[number]", "[occupation]", "[organisation]", "[person]", "[phone]", "[place]",
-    "[quantity]", "[relation]", "[religion]", "[secret]", "[time]", "[treatment]",
-    "[username]",
-)  # fmt: skip
+NOUNS: dict[str, tuple[str, str]] = tomllib.loads(
+    files(__package__).joinpath("marks.toml").read_text("utf-8")
+)
+"""What each mark says, with the form and the types of what it replaces."""
+MARKS = (WITHHELD, *sorted(f"[{noun}]" for noun in NOUNS))
 """Every mark that says a type."""
 
 

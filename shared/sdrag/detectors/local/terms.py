@@ -30,21 +30,9 @@ _BLOCKED = listed("""
         the and or to in on at for from with that who which was were is are had has
         have his her their its this
         """)
-_FAMILY = frozenset(
-    ("married", "divorced", "widowed", "divorce", "pregnant", "disabled")
-)
+_FAMILY = listed("married divorced widowed divorce pregnant disabled")
 _OFFICIAL = word_set("officials")
-_SURE = frozenset(
-    (
-        "CONDITION",
-        "RELIGION",
-        "TREATMENT",
-        "SUBSTANCE",
-        "WEAPON",
-        "ORIENTATION",
-        "APPEARANCE",
-    )
-)
+_SURE = listed("CONDITION RELIGION TREATMENT SUBSTANCE WEAPON ORIENTATION APPEARANCE")
 _MEDICAL = re.compile(
     r"(?:ic|al|ous|ive|ary|oid|acute|severe|stress|heart|lung|kidney|liver|brain|breast"
     r"|skin|blood|post|mental|learning|eating|bone|spinal)$"

@@ -24,7 +24,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from sdrag.detectors.local import mentions as find_mentions
-from sdrag.detectors.local.tables import FUNCTION_WORDS
+from sdrag.detectors.local.tables import FUNCTION_WORDS, listed
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
@@ -36,16 +36,8 @@ _YEARS = 110
 _UNSURE = 0.6
 """The confidence of a place that nothing but its surroundings makes one."""
 _CODED = 3
-_CHECKED = frozenset(
-    {
-        "CREDENTIAL",
-        "CREDIT_CARD",
-        "EMAIL_ADDRESS",
-        "IBAN_CODE",
-        "IP_ADDRESS",
-        "PHONE_NUMBER",
-        "US_SSN",
-    }
+_CHECKED = listed(
+    "CREDENTIAL CREDIT_CARD EMAIL_ADDRESS IBAN_CODE IP_ADDRESS PHONE_NUMBER US_SSN"
 )
 _CODES = frozenset({"CODE", "CREDIT_CARD", "IBAN_CODE"})
 """Where one of these is, a short number may be a part of it."""
@@ -85,8 +77,6 @@ _REMEMBERED = 256
 
 class CuedText(Confidential):
     """The sentences of a text, and which of them tell a topic."""
-
-    __slots__ = ("_folded", "_leaning", "_starts", "parts")
 
     def __init__(self, text: str, parts: Sequence[Span] | None = None) -> None:
         self._folded = fold(text)
