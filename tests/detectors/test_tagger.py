@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 
-from sdrag import embeddings
 from sdrag.detectors import tagger
 from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.detectors.tagger import Tag, TaggerDetector
@@ -169,20 +168,6 @@ def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
 
     with pytest.raises(InternalError, match="The tagger has no weights"):
         tagger.available()
-
-
-def test_without_the_extra_the_log_says_so_once(monkeypatch, caplog) -> None:
-    """The rules are then what the local engine has, and its operator is told."""
-    monkeypatch.setattr(embeddings, "installed", lambda: False)
-    embeddings._warn.cache_clear()
-
-    assert not tagger.available()
-    assert not tagger.available()
-
-    (record,) = caplog.records
-    assert record.name == "sdrag"
-    assert record.levelname == "WARNING"
-    assert "`local`" in record.getMessage()
 
 
 @pytest.mark.parametrize("weights", [tagger._WEIGHTS, scorer._WEIGHTS["scorer"]])

@@ -95,18 +95,6 @@ def test_what_binds_nobody_who_asks_is_looked_for_all_the_same(state):
     assert (more, embedded) == ([], [])
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_a_name_is_known_in_all_of_its_document(order, state):
-    """Once any chunk that tells it was read, before or after the others."""
-    built = Engine(POLICY, state=state)
-    for passage in PASSAGES[:2][::order]:
-        asked(built, (passage,), complete=None)
-
-    (texts, _, _) = asked(built, PASSAGES[1:2], complete=None)
-
-    assert "karlsson" not in texts[0]
-
-
 def test_binding_knows_a_document_whole(state):
     """So the first question already shows no name that another chunk tells."""
     built = Engine(POLICY, state=state)

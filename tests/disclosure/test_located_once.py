@@ -44,15 +44,6 @@ def chunks(*texts, document="d"):
 class TestTheRegister:
     """What one chunk says of a name is known in all others of its document."""
 
-    def test_a_name_that_is_an_everyday_word(self):
-        """Whatever the second chunk says of it."""
-        built = engine()
-        bound(chunks("Mr Hale signed the letter, and Karlsson read it."), built)
-
-        texts = shown([Passage("later", "Later Hale rang.", document_id="d")], built)
-
-        assert texts["later"] == "Later [person] rang."
-
     def test_a_part_of_an_organisation(self):
         """Where it is no everyday word."""
         built = engine({"constraints": ["Names of customers and suppliers"]})

@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag import embeddings
-from sdrag.disclosure import local
 from sdrag.disclosure.local import scorer
 from sdrag.disclosure.local.scorer import score
 from sdrag.errors import InternalError, UsageError
@@ -88,13 +86,6 @@ def test_a_constraint_too_long_to_be_read_is_refused() -> None:
         score([SAFE], ["Hide " + "everything about the lock " * 200])
 
 
-def test_without_the_model_there_is_no_scorer(monkeypatch) -> None:
-    """What runs it has to be there, not the weights alone."""
-    monkeypatch.setattr(embeddings, "installed", lambda: False)
-
-    assert not scorer.is_available("scorer")
-
-
 def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
     """A file that does not fit is no scorer."""
     from safetensors.torch import save_file  # noqa: PLC0415 -- with the extra only
@@ -106,11 +97,3 @@ def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
 
     with pytest.raises(InternalError, match="not those"):
         score([SAFE], ["Hide it"])
-
-
-def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
-    """A file of the package is missing: no other engine takes its place in silence."""
-    monkeypatch.setitem(scorer._WEIGHTS, "scorer", tmp_path / "none.safetensors")
-
-    with pytest.raises(InternalError, match="has no weights"):
-        local.LocalLocator().identity  # noqa: B018 -- reading it is the test
