@@ -78,7 +78,8 @@ def cut(
     """Return what constraints replace in a text."""
     enforced = frozenset(applied)
     groups = [(by & enforced, spans) for by, spans in taken if by & enforced]
-    placeholders = _find_placeholders(text, marks.known) if groups else []
+    known = mark_pattern(tuple(dict.fromkeys(marks.known)))
+    placeholders = [Span(*m.span()) for m in known.finditer(text)] if groups else []
     if placeholders:
         # What has a number may be a secret that looks like a mark, so it goes whole.
         standing = [p for p in placeholders if p.of(text) in marks.known]
@@ -98,11 +99,6 @@ def cut(
     return Replacements(
         tuple((r, marks.mark(text, r, part)) for r, part in parts.items()), names
     )
-
-
-def _find_placeholders(text: str, marks: Sequence[str]) -> list[Span]:
-    pattern = mark_pattern(tuple(dict.fromkeys(marks)))
-    return [Span(*match.span()) for match in pattern.finditer(text)]
 
 
 def _outside(

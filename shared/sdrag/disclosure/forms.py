@@ -112,7 +112,7 @@ def find_surfaces(
     ]
     known = {finding.span.of(text) for finding in lasting}
     known |= {form for surface in known for form in value_forms(surface)}
-    people = "PERSON" in parse(constraint).types or speaks_of_people(constraint.text)
+    people = "PERSON" in parse(constraint).types or _PEOPLE.search(constraint.text)
     if known and people:
         ranks = common_words()
         known |= {
@@ -130,11 +130,6 @@ def lasts(form: str) -> bool:
     if word.isdigit():
         return len(word) >= _SHORTEST
     return not (needs_case(form) and word in common_words())
-
-
-def speaks_of_people(constraint_text: str) -> bool:
-    """Say whether a constraint's words are about persons or their names."""
-    return _PEOPLE.search(constraint_text) is not None
 
 
 def name_forms(surface: str) -> tuple[str, ...]:
@@ -230,7 +225,8 @@ def _dates(date: Date) -> Iterator[str]:
         yield f"{first}-{second}-{year}"
         yield f"{first:02}-{second:02}-{short}"
         yield from (f"{first}{mark}{second}{mark}{short}" for mark in "-/.")
-    ordinal = f"{day}{_ordinal(day)}"
+    suffix = "th" if day in {11, 12, 13} else _SUFFIXES.get(day % 10, "th")
+    ordinal = f"{day}{suffix}"
     for name in (name for name, number in MONTHS.items() if number == month):
         yield f"{year} {name} {day}"
         for value in (str(day), f"{day:02}", ordinal):
@@ -238,10 +234,6 @@ def _dates(date: Date) -> Iterator[str]:
             yield f"{value} of {name} {year}"
             yield f"{name} {value} {year}"
         yield f"{day} {name} {short}"
-
-
-def _ordinal(day: int) -> str:
-    return "th" if day in {11, 12, 13} else _SUFFIXES.get(day % 10, "th")
 
 
 def _phones(value: str) -> Iterator[str]:

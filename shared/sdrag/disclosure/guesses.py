@@ -136,18 +136,13 @@ def _guesses(
     if any(parsed.names for parsed in asked):
         spans |= {mention.span for mention in mentions if mention.type in _PROPER}
     yield from (span for span in spans if not known.holds(span.of(answer)))
-    if any(map(_in_words, asked)):
+    if any(p.names or p.meaning or p.types - _FORMS for p in asked):
         proper = any(parsed.names or parsed.types & _PROPER for parsed in asked)
         language = find_language(answer)
         if language == "en" or language != find_language(known.text):
             yield from _words(answer, question, known, proper=proper)
         else:
             yield from _named_words(answer, known)
-
-
-def _in_words(parsed: ParsedConstraint) -> bool:
-    """Say whether a constraint hides what has no form of its own."""
-    return bool(parsed.names or parsed.meaning or parsed.types - _FORMS)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

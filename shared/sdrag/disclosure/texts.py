@@ -181,9 +181,14 @@ class Texts(Confidential):
         return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
 
     def is_technical(self, text_index: int) -> bool:
-        """Say whether a text is a value of metadata that means nothing by itself."""
-        is_value = text_index >= len(self.passages)
-        return is_value and _is_technical(self.all[text_index].text)
+        """Say whether a text is of the metadata: a UUID, a digest or an ISO time."""
+        value = self.all[text_index].text
+        if text_index < len(self.passages) or _OPAQUE.fullmatch(value):
+            return text_index >= len(self.passages)
+        with suppress(ValueError):
+            datetime.fromisoformat(value)
+            return True
+        return False
 
     def groups(self, wanted: Mapping[int, Collection[str]]) -> tuple[Group, ...]:
         """Return texts by the constraints they are read for; none, none."""
@@ -263,16 +268,6 @@ _OPAQUE = re.compile(
     r"|(?:[a-z0-9-]{1,10}[:=-])?[0-9a-f]{32,128}",
     re.IGNORECASE | re.ASCII,
 )
-
-
-def _is_technical(value: str) -> bool:
-    """Say whether a value is a UUID, a hexadecimal digest or an ISO time."""
-    if _OPAQUE.fullmatch(value):
-        return True
-    with suppress(ValueError):
-        datetime.fromisoformat(value)
-        return True
-    return False
 
 
 Plain = str | int | float | bool | None

@@ -62,7 +62,8 @@ _CUE = re.compile(
 def find_addresses(tokens: Tokens) -> Iterator[Candidate]:
     """Yield addresses."""
     done = -1
-    for index, start in sorted({**_numbered(tokens), **_kernels(tokens)}.items()):
+    kernels = {i: None for i in _candidates(tokens) if _kernel(tokens, i)}
+    for index, start in sorted({**_numbered(tokens), **kernels}.items()):
         if index <= done:
             continue
         first = _grown(tokens, index, -1, done) if start is None else start
@@ -78,11 +79,6 @@ def _places(words: list[str]) -> bool:
     if not any(word[0].isdigit() for word in words):
         return False
     return any(word[0].isalpha() and word.lower() not in _ROOMS for word in words)
-
-
-def _kernels(tokens: Tokens) -> dict[int, int | None]:
-    """Return the tokens that only an address has there."""
-    return {i: None for i in _candidates(tokens) if _kernel(tokens, i)}
 
 
 def _numbered(tokens: Tokens) -> dict[int, int | None]:
@@ -108,17 +104,14 @@ def _street_before(tokens: Tokens, index: int) -> int | None:
         word = words[position]
         if word[0].isdigit():
             return position
-        if word[0].islower() and _cued(tokens.text, tokens.starts[position + 1]):
+        start = tokens.starts[position + 1]
+        if word[0].islower() and _CUE.search(tokens.text, max(0, start - 24), start):
             return position + 1
         joined = position == index - 1 or tokens.gap(position + 1) in (" ", ". ")
         named = word[0].isupper() and word not in MONTHS and word not in WEEKDAYS
         if not joined or not (named or word in _SMALL):
             break
     return None
-
-
-def _cued(text: str, start: int) -> bool:
-    return _CUE.search(text, max(0, start - 24), start) is not None
 
 
 def _candidates(tokens: Tokens) -> list[int]:

@@ -94,13 +94,11 @@ def _match(family: Family, text: str, position: int) -> Candidate | None:
         if form.before and not form.before.search(text, start, position):
             continue
         lead = form.lead.search(text, start, position) if form.lead else None
-        candidate = _candidate(family, form, match)
+        candidate = Candidate(
+            *match.span("value"), form.type, form.confidence, family.reason
+        )
         return candidate._replace(start=lead.start()) if lead else candidate
     return None
-
-
-def _candidate(family: Family, form: Form, match: re.Match[str]) -> Candidate:
-    return Candidate(*match.span("value"), form.type, form.confidence, family.reason)
 
 
 def _any(words: Iterable[str]) -> str:

@@ -36,8 +36,9 @@ _TIMES = re.compile(r"\d[\d.,]* ?[x\u00d7] ?$")
 
 def find_amounts(tokens: Tokens) -> Iterator[Candidate]:
     """Yield amounts."""
-    units = [word for word in tokens.where if word in UNITS or _currency(word)]
-    for word in units:
+    for word in tokens.where:
+        if word not in UNITS and _CURRENCIES.isdisjoint((word, word.lower())):
+            continue
         kind = UNITS.get(word, "MONEY")
         for index in tokens.where[word]:
             yield from _measured(tokens, index, kind)
@@ -47,10 +48,6 @@ def _led(text: str, found: Candidate) -> Candidate:
     """Take the word in front along that says the amount is rough."""
     lead = _ABOUT.search(text, max(0, found.start - 14), found.start)
     return found._replace(start=lead.start()) if lead else found
-
-
-def _currency(word: str) -> bool:
-    return word in _CURRENCIES or word.lower() in _CURRENCIES
 
 
 def _measured(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:

@@ -49,11 +49,6 @@ class Run(Confidential):
     surface: str
     unusual: bool
 
-    @property
-    def previous(self) -> str:
-        """The word in front of it, in lower case."""
-        return self.tokens.words[self.start - 1].lower() if self.start else ""
-
     def before(self, length: int) -> str:
         """Return the characters in front of it."""
         return self.tokens.text[

@@ -80,13 +80,10 @@ class Tokens(Confidential):
         before = gap.rstrip(_CLOSERS)
         if not before:
             return '"' in gap and "," not in gap
-        if before[-1] in ".:" and self._abbreviated(index - 1):
+        word = self.words[index - 1]
+        if before[-1] in ".:" and (len(word) == 1 or word in _ABBREVIATIONS):
             return False
         return before[-1] in _OPENS
-
-    def _abbreviated(self, index: int) -> bool:
-        word = self.words[index]
-        return len(word) == 1 or word in _ABBREVIATIONS
 
 
 _ABBREVIATIONS = listed(

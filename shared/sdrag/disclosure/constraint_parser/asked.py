@@ -375,7 +375,7 @@ def _pattern(phrases: tuple[str, ...]) -> str:
         .replace(" .* ", _ANY)
         .replace("*", r"\w*")
         .replace(_ANY, " (?:[^ ]+ ){1,6}?")
-        for phrase in sorted(phrases, key=_most_words)
+        for phrase in sorted(phrases, key=lambda phrase: -len(phrase.split()))
     )
     return rf"(?<![\w-])(?:{'|'.join(rules)})(?:s|(?<=[sxh])es)?(?!\w){_GENERAL}(?!\w)"
 
@@ -383,11 +383,6 @@ def _pattern(phrases: tuple[str, ...]) -> str:
 def _may_be_missing(group: re.Match[str]) -> str:
     words = (word.strip() for word in group[1].split("|"))
     return rf"(?: (?:{'|'.join(words)})*)?"
-
-
-def _most_words(phrase: str) -> int:
-    """Order phrases so that a pattern tries the longer ones first."""
-    return -len(phrase.split())
 
 
 def _endings(word: str, *, last: bool) -> tuple[str, ...]:

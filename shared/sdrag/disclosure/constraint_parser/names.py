@@ -158,10 +158,11 @@ def _surely(words: Sequence[str]) -> bool:
     lists = (surnames(), first_names(), places(), countries())
     listed = words[0].isupper() or any(words[0] in names for names in lists)
     return (len(words) > 1 or listed) and all(
-        word[0].isupper() and (_rare(word) or word in ORGANISATION_SUFFIXES)
+        word[0].isupper()
+        and (
+            word.lower() not in common_words()
+            or (len(word) > 1 and word.isupper())
+            or word in ORGANISATION_SUFFIXES
+        )
         for word in words
     )
-
-
-def _rare(word: str) -> bool:
-    return word.lower() not in common_words() or (len(word) > 1 and word.isupper())

@@ -205,12 +205,9 @@ def _find_names(text: str, decision: Decision) -> list[Span]:
     return [
         span
         for span, chance in zip(decision.words, decision.chances, strict=True)
-        if chance >= _NAME and _may_be_a_name(span.of(text))
+        for word in (span.of(text),)
+        if chance >= _NAME and word[0].isupper() and _tells(word) and word not in TITLES
     ]
-
-
-def _may_be_a_name(word: str) -> bool:
-    return word[0].isupper() and _tells(word) and word not in TITLES
 
 
 class _Choice:

@@ -175,11 +175,6 @@ def find_by_cue(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Findin
             yield Finding(cued.parts[index], parsed.constraint.id, "cue")
 
 
-def _is_birth_date(date: str) -> bool:
-    """Return True if a date is full and of a year in which somebody may be born."""
-    return bool(_BIRTH_YEAR.search(date) and _DAY.search(date))
-
-
 def _inside_links(text: str, known: Sequence[Mention]) -> Iterator[Mention]:
     """Yield identifiers that are parts of a link, such as `?to=ann@example.org`."""
     for link in known:
@@ -205,8 +200,8 @@ def is_of(mention: Mention, value: str, types: frozenset[str]) -> bool:
     if mention.type in types:
         return True
     if mention.type == "DATE":
-        born = "BIRTH_DATE" in types and _is_birth_date(value)
-        return born or (
+        full = _BIRTH_YEAR.search(value) is not None and _DAY.search(value) is not None
+        return ("BIRTH_DATE" in types and full) or (
             "IBAN_CODE" in types and _SORT_CODE.fullmatch(value) is not None
         )
     if mention.type == "LOCATION":
