@@ -176,13 +176,7 @@ class RayPool:
         common: Sequence[Any],
         batches: Iterable[Any],
     ) -> Iterator[R]:
-        """
-        Yield the answer to each batch, in their order; see `Pool`.
-
-        Raises:
-            UsageError: The pool is not open.
-            HostError: A worker, or Ray, failed.
-        """
+        """Yield the answer to each batch, in their order; see `Pool`."""
         if not self._actors:
             raise UsageError("The pool is not open.", hint="Use it in a `with` block.")
         pool = import_module("ray.util").ActorPool(self._actors * _AHEAD)

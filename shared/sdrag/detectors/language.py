@@ -41,12 +41,7 @@ _WORD = re.compile(
 
 
 def find_language(text: str) -> str:
-    """
-    Return the ISO 639-1 code of a text's language; `en` where it can't be told.
-
-    Args:
-        text: Of any length; one language is returned for all of it.
-    """
+    """Return the ISO 639-1 code of a text's language; `en` where it can't be told."""
     if not _is_latin(text):
         language, _ = _identifier().classify(text)
         return "und" if language == "en" else str(language)

@@ -42,14 +42,7 @@ CutGroup = tuple[frozenset[str], tuple[Span, ...]]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RedactedText(Confidential):
-    """
-    A text after replacement.
-
-    Args:
-        text: What is left; `None` where a constraint withholds it whole.
-        constraint_ids: Those that took something out.
-        spans: How many stretches were replaced.
-    """
+    """A text after replacement; `None` where a constraint withholds it whole."""
 
     text: str | None
     constraint_ids: tuple[str, ...] = ()

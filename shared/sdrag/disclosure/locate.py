@@ -79,12 +79,7 @@ class _Reading(Confidential):
     """
     What was found in texts now.
 
-    Args:
-        local: By the local engine, as far as it is withheld.
-        quoted: By the model.
-        decoded: By the local engine in what texts decode to: the index of the text,
-            what it decodes to, and the findings in that.
-        doubts: What the local engine could not judge.
+    `decoded` holds the index of a text, what it decodes to, and the findings in that.
     """
 
     local: Found = field(default_factory=dict)

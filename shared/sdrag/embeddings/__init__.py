@@ -104,10 +104,6 @@ def has_network(feature: str, weights: Traversable) -> bool:
     """
     Return True if a trained network can be loaded; warn once where it cannot.
 
-    Args:
-        feature: The name of the network in messages, such as "The tagger".
-        weights: Its file.
-
     Raises:
         InternalError: The extra `local` is installed and the file is missing: no other
             engine takes the network's place in silence.
@@ -136,10 +132,6 @@ def load_minilm() -> tuple[BertModel, Tokenizer]:
     Load the model and its tokenizer, once a process, on the CPU.
 
     Threads share both, so nothing may be set on them.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-        UsageError: A file is not the published one.
     """
     with _loading:
         model, tokenizer = _load()

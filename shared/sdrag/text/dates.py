@@ -70,13 +70,7 @@ class Date(NamedTuple):
 
 
 def read_date(form: str, *, months_first: bool = False) -> Date | None:
-    """
-    Read a date, if a form names one.
-
-    Args:
-        form: As written in a text.
-        months_first: Where numbers alone could be either, the first is the month.
-    """
+    """Read a date, if a form names one; `months_first` tells 3/4 from 4/3."""
     text = fold_text(form).replace(",", " ")
     if len(text) > _LONGEST:
         return None

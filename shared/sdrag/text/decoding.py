@@ -94,13 +94,7 @@ _NOT_HEX = re.compile(r"0[xX]|\\x|[ ,:-]")
 
 
 def is_text(said: str, least: int = _LEAST) -> bool:
-    """
-    Say whether decoding gave text.
-
-    Args:
-        said: What came out.
-        least: So many characters it has at least.
-    """
+    """Say whether decoding gave text."""
     if len(said) < least:
         return False
     if not said.isprintable() and not all(

@@ -76,13 +76,7 @@ def sentences(text: str, *, cells: bool = False) -> tuple[Span, ...]:
 
 
 def windows(text: str, limit: int) -> Iterator[Span]:
-    """
-    Cut a text into windows, between sentences where that is possible, else words.
-
-    Args:
-        text: All of it is in the windows.
-        limit: The most characters of a window.
-    """
+    """Cut a text into windows, between sentences where that is possible, else words."""
     ends = [span.end for span in sentences(text)] if len(text) > limit else []
     start = position = 0
     while len(text) - start > limit:

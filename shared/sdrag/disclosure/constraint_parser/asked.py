@@ -184,16 +184,7 @@ def asked_in(text: str) -> AskedTypes:
 
 
 class _Wording(NamedTuple):
-    """
-    A row of `tables/types.toml`.
-
-    Args:
-        rule: Any of its wordings, up to the end of a word.
-        types: What they stand for; counts everywhere.
-        near: What counts near one of `words`, or near a word of the constraint.
-        words: Hints, folded.
-        known: A detector knows these types whole.
-    """
+    """A row of `tables/types.toml`; `near` counts beside one of `words`."""
 
     rule: re.Pattern[str]
     types: frozenset[str]

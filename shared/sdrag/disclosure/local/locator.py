@@ -69,9 +69,6 @@ class LocalLocator:
             passages: Of any documents: what one says of a person holds in the others
                 of its document. One of no known document is read by itself.
             constraints: All that apply.
-
-        Returns:
-            One outcome per passage; a passage that cannot be decided is a `Failure`.
         """
         if not passages or not constraints:
             return [Reply(()) for _ in passages]
