@@ -90,7 +90,7 @@ def preview(
     """
     from sdrag.explanation import Explainer
 
-    asker = Principal("preview", roles=frozenset(role)) if role else None
+    principal = Principal("preview", roles=frozenset(role)) if role else None
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     explainer = Explainer(Policy.read(policy), complete=model)
     if text is None and paths:
@@ -101,7 +101,7 @@ def preview(
             name = f"{against} (other)" if against == policy else str(against)
             explainers[name] = Explainer(Policy.read(against), complete=model)
         given = read_input(paths, rows=rows)
-        previewed = _read(given, explainers, asker)
+        previewed = _read(given, explainers, principal)
         if html is not None:
             from sdrag.reports.preview import render_preview
 
@@ -117,7 +117,7 @@ def preview(
         raise ConstraintNotUnderstoodError(explainer.refused)
     else:
         passage = Passage("text", _stdin() if text is None else text)
-        (explanation,) = explainer.explain([passage], asker)
+        (explanation,) = explainer.explain([passage], principal)
         result = {"spans": explanation.as_dict()["spans"]}
         lines = [*_explain(explanation)]
     failures = explainer.model_failures
@@ -131,7 +131,7 @@ def preview(
 
 
 def _read(
-    given: Input, explainers: Mapping[str, Explainer], asker: Principal | None
+    given: Input, explainers: Mapping[str, Explainer], principal: Principal | None
 ) -> Preview:
     """Explain documents under a policy, and under another one if there is one."""
     from sdrag.documents import chunks_of
@@ -143,7 +143,7 @@ def _read(
         for number, some in enumerate(batched(documents, _AT_ONCE)):
             chunks = [chunk for document in some for chunk in chunks_of(document)]
             for name, explainer in explainers.items():
-                explained[name] += explainer.explain(chunks, asker)
+                explained[name] += explainer.explain(chunks, principal)
             update("Reading", number * _AT_ONCE + len(some), len(documents))
     first, *others = explained.values()
     remarks = [(file.path, text) for file in given.files for text in file.remarks]

@@ -8,7 +8,7 @@ constraint that binds is enforced, so the same chunk always leaves the same. The
 serves ranking alone: no prompt here can hold it.
 
 `redact_for_audience` redacts a corpus for an index of its own. Vectors come from text.
-Made from unredacted text, they answer a guess: whoever asks for a name sees by ids and
+Made from unredacted text, they answer a guess: who asks for a name sees by ids and
 scores whether the corpus holds it. In an index of the view nothing of what is withheld
 has left a trace, at the price that a question which names it finds its passages less
 well.

@@ -7,7 +7,7 @@ model is asked for JSON. An answer that is missing or cannot be read is None: wh
 was asked about stays unchecked, which is never the same as checked.
 
 What is judged is what the host's prompt received, and the answer made of it. Nothing
-in it is sensitive any more for this asker, so its label says so.
+in it is sensitive any more for this user, so its label says so.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 Yes/no answers: what they affirm or deny of the question.
 
 *Yes, he did* holds nothing that a passage could support or a constraint could hide. The
-statement stands in the question, and whoever asks twenty such questions about a hidden
+statement stands in the question, and a user who asks twenty of them about a hidden
 sum knows it. So such an answer is judged by its question's statement.
 """
 

@@ -2,7 +2,7 @@
 The highlighters of the package: those that ask a language model, and all by name.
 
 Section 4.1 of the paper. None of them is trusted: the model may have been told by the
-asker to return anything at all. The answer that the structured and the two-step
+user to return anything at all. The answer that the structured and the two-step
 highlighter make the model write first only grounds it; it is dropped here.
 """
 

@@ -56,8 +56,8 @@ def binds(constraint: Constraint, principal: Principal | None) -> bool:
     return not any(
         attributes
         and all(
-            _lifts(_attribute(principal, key), lifted)
-            for key, lifted in attributes.items()
+            _exempts(_attribute(principal, key), listed)
+            for key, listed in attributes.items()
         )
         for attributes in constraint.unless
     )
@@ -127,9 +127,9 @@ def _kind(value: Any) -> str:
     return "number" if is_number else ""
 
 
-def _lifts(value: Any, lifted: tuple[Any, ...]) -> bool:
+def _exempts(value: Any, listed: tuple[Any, ...]) -> bool:
     values = value if isinstance(value, _COLLECTIONS) else (value,)
-    return any(_equals(item, listed) for item in values for listed in lifted)
+    return any(_equals(item, entry) for item in values for entry in listed)
 
 
 def _equals(value: Any, listed: Any) -> bool:
