@@ -58,7 +58,7 @@ def test_a_preview_counts_what_each_constraint_hides(folder: Path) -> None:
     assert found["constraints"]["names"] == {"words": 4, "spans": 2, "chunks": 2}
     assert found["constraints"]["c2"] == {"words": 0, "spans": 0, "chunks": 0}
     assert "    4      2  “Remove names of witnesses” (names)" in output
-    assert (found["readable"], "still readable: 2 ages" in output) == (
+    assert (found["readable"], "still readable: ages (2)" in output) == (
         {"ages": 2},
         True,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import version
+from inspect import getdoc
 from typing import Annotated
 
 import typer
@@ -25,10 +27,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _help(command: Callable[..., None]) -> str:
+    """Return the docstring in paragraphs, which Typer breaks where its lines end."""
+    paragraphs = (getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 for _command in (init, suggest, check, preview, workbench, bind, mask, scan, audit):
-    app.command()(_command)
-app.command("eval")(evaluate)
-app.command("model-check")(model_check)
+    app.command(help=_help(_command))(_command)
+app.command("eval", help=_help(evaluate))(evaluate)
+app.command("model-check", help=_help(model_check))(model_check)
 
 
 def _show_version(given: bool) -> None:  # noqa: FBT001 - Typer calls it with the flag

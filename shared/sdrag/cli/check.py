@@ -17,7 +17,8 @@ from sdrag.policy import Policy
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
-    from sdrag.evaluation.examples import ExampleFailure
+    from sdrag.evaluation.examples import ExampleFailure, ExampleResults
+    from sdrag.framework import Model
 
 _WRONG = {
     "hides": "must be hidden, and is shown.",
@@ -74,20 +75,15 @@ def check(
         from sdrag.policy import policy_schema
         from sdrag.privacy.audit_log import event_schema
 
-        made = policy_schema() if schema == "policy" else event_schema()
-        typer.echo(json.dumps(made, indent=2))
+        written = policy_schema() if schema == "policy" else event_schema()
+        typer.echo(json.dumps(written, indent=2))
         return
     if not policies:
         raise UsageError("There is no policy file to check.", hint="Name one.")
-    from sdrag.disclosure.constraint_parser import parse
-    from sdrag.disclosure.setup import why_not
-    from sdrag.evaluation.examples import run_examples
-
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
+    result: dict[str, Any] = {"constraints": [], "guards": [], "errors": []}
+    examples: dict[str, Any] = {"passed": 0, "failed": 0, "failures": []}
     causes: Counter[str] = Counter()
-    result: dict[str, Any] = {"ok": True, "constraints": [], "guards": [], "errors": []}
-    counts = {"passed": 0, "failed": 0}
-    failures: list[dict[str, Any]] = []
     refused = 0
     for path in policies:
         try:
@@ -95,31 +91,36 @@ def check(
         except PolicyError as error:
             result["errors"] += _problems(path, error)
             continue
-        parsed = [parse(rule) for rule in policy.rules]
-        result["constraints"] += [{"file": str(path), **_described(p)} for p in parsed]
+        parsed, results = _run(policy, model)
+        result["constraints"] += [{"file": str(path), **_as_dict(p)} for p in parsed]
         result["guards"] += [g for g in policy.guards if g not in result["guards"]]
-        if model is None and policy.when_not_understood == "refuse":
-            refused += sum(bool(why_not(each)) for each in parsed)
-        results = run_examples(policy, model)
+        examples["passed"] += results.passed
+        examples["failed"] += results.failed
+        examples["failures"] += _failures(path, results)
         causes += Counter(results.model_failures)
-        counts["passed"] += results.passed
-        counts["failed"] += results.failed
-        failures += ({"file": str(path), **_numbers(f)} for f in results.failures)
+        if model is None and policy.when_not_understood == "refuse":
+            refused += sum(_as_dict(p)["status"] == "needs_model" for p in parsed)
         if not as_json:
-            _print(path, policy, parsed, results.failures, has_model=model is not None)
-            typer.echo(f"examples: {results.passed} passed, {results.failed} failed")
-    wrong = counts["failed"] + refused + causes.total()
-    status = 2 if result["errors"] else int(wrong > 0)
-    result["ok"] = not status
-    result["examples"] = {**counts, "failures": failures}
-    result["model_failures"] = causes
+            _print(path, policy, parsed, results, has_model=model is not None)
+    is_wrong = bool(examples["failed"] or refused or causes)
+    status = 2 if result["errors"] else int(is_wrong)
+    result = {"ok": not status, **result, "examples": examples}
     if as_json:
-        typer.echo(json.dumps(result))
-        raise typer.Exit(status)
-    show({"model_failures": causes}, as_json=False)
-    if not result["errors"]:
-        typer.echo(_NEXT.format(path=policies[0]))
+        typer.echo(json.dumps({**result, "model_failures": causes}))
+    else:
+        show({"model_failures": causes}, as_json=False)
+        if not result["errors"]:
+            typer.echo(_NEXT.format(path=policies[0]))
     raise typer.Exit(status)
+
+
+def _run(
+    policy: Policy, model: Model | None
+) -> tuple[list[ParsedConstraint], ExampleResults]:
+    from sdrag.disclosure.constraint_parser import parse
+    from sdrag.evaluation.examples import run_examples
+
+    return [parse(rule) for rule in policy.rules], run_examples(policy, model)
 
 
 def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
@@ -130,7 +131,7 @@ def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
         yield {**place, "message": str(problem)}
 
 
-def _described(parsed: ParsedConstraint) -> dict[str, Any]:
+def _as_dict(parsed: ParsedConstraint) -> dict[str, Any]:
     """Return how a constraint is understood, in no word of it."""
     from sdrag.disclosure.setup import why_not
 
@@ -145,21 +146,23 @@ def _described(parsed: ParsedConstraint) -> dict[str, Any]:
     }
 
 
-def _numbers(failure: ExampleFailure) -> dict[str, Any]:
-    """Return which example fails, in no word of it."""
-    return {
-        "constraint": failure.constraint_id,
-        "example": failure.example,
-        "kind": failure.kind,
-        "number": failure.quoted,
-    }
+def _failures(path: Path, results: ExampleResults) -> Iterator[dict[str, Any]]:
+    """Yield which examples fail, in no word of them."""
+    for failure in results.failures:
+        yield {
+            "file": str(path),
+            "constraint": failure.constraint_id,
+            "example": failure.example,
+            "kind": failure.kind,
+            "number": failure.quoted,
+        }
 
 
 def _print(
     path: Path,
     policy: Policy,
     constraints: list[ParsedConstraint],
-    failures: tuple[ExampleFailure, ...],
+    results: ExampleResults,
     *,
     has_model: bool,
 ) -> None:
@@ -173,7 +176,7 @@ def _print(
         typer.echo(f"\n{number}. “{rule.text}” ({rule.id})")
         for line in _describe(parsed, policy, has_model=has_model):
             typer.echo(fill(line, 88, initial_indent="   ", subsequent_indent="     "))
-        for failure in failures:
+        for failure in results.failures:
             if failure.constraint_id == rule.id:
                 _print_failure(policy, failure)
     typer.echo("")
@@ -185,6 +188,7 @@ def _print(
         typer.echo(f"keep, under every sentence: {keep_in_words(keep)}; {opens} {ids}")
     for line in settings_of(policy):
         typer.echo(line)
+    typer.echo(f"examples: {results.passed} passed, {results.failed} failed")
 
 
 def _describe(

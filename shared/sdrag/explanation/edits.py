@@ -23,6 +23,7 @@ from sdrag.explanation.explanations import Explanation
 from sdrag.policy import Policy
 from sdrag.policy.reading import parsed
 from sdrag.text.sentences import sentences
+from sdrag.text.spans import SpanUnion
 from sdrag.vocabulary import Passage, Span
 
 _OFF = "#~ "
@@ -100,10 +101,10 @@ def let_stay(
     read = _explain(before, words, documents)
     changed = text
     for each in words:
-        hidden = _constraints_over(read, each).hidden
+        hidden, kept = _constraints_over(read, each).hidden, " ".join(each.split())
         for number, rule in enumerate(before.rules):
             if rule.id in hidden:
-                changed = _Lines(changed).append(number, "keep", each)
+                changed = _Lines(changed).append(number, "keep", kept)
     read_again = _explain(Policy.parse(changed), words, documents)
     notes = []
     for each in words:
@@ -112,7 +113,7 @@ def let_stay(
         if still := _constraints_over(read_again, each).hidden:
             note += f"; still hidden by {_quote(before, still)}: no keep opens an"
             note += " identifier, or what is a name elsewhere in the document"
-        notes.append(note)
+        notes.append(note + _unless_there(each, documents))
     return changed, notes
 
 
@@ -132,7 +133,7 @@ def make_go(
         over = _constraints_over(read, each)
         around = next((e.text for e in read if each in e.text), each)
         example = {"text": around.strip(), "hides": [each]}
-        if over.hidden and over.always:
+        if over.gone:
             ids = [rule.id for rule in policy.rules]
             number = min(map(ids.index, over.hidden))
             changed = _Lines(changed).append(number, "examples", example)
@@ -140,20 +141,25 @@ def make_go(
         else:
             sentence = f"Hide {_as_json(each)}"
             changed = _Lines(changed).add({"text": sentence, "examples": [example]})
-            note = "no sentence hid it; one was added"
+            note = "no sentence hid all of it; one was added"
             if over.left:
                 near = _quote(policy, over.left)
                 note += f", and `sensitivity: high` under {near} may do as well"
-        notes.append(note)
+        notes.append(note + _unless_there(each, documents))
     return changed, notes
 
 
+def _unless_there(words: str, documents: Sequence[Passage]) -> str:
+    there = any(words in document.text for document in documents)
+    return "" if there else " (these documents do not have it)"
+
+
 class _Over(NamedTuple):
-    """The constraints that hide words, those that nearly do, and if all are hidden."""
+    """The constraints that hide words, those that nearly do, and if all of them go."""
 
     hidden: Sequence[str]
     left: Sequence[str]
-    always: bool
+    gone: bool
 
 
 def _explain(
@@ -177,20 +183,18 @@ def _explain(
 
 
 def _constraints_over(explanations: Sequence[Explanation], words: str) -> _Over:
-    hidden: dict[str, None] = {}
-    left: dict[str, None] = {}
-    always = True
-    for explanation in explanations:
-        start = explanation.text.find(words)
+    hidden, left, gone = dict[str, None](), dict[str, None](), True
+    for text, spans, nearly in ((e.text, e.spans, e.left) for e in explanations):
+        start = text.find(words)
         if start < 0:
             continue
         at = Span(start, start + len(words))
-        over = [e.constraint_id for e in explanation.spans if e.span.overlaps(at)]
-        nearly = (e.constraint_id for e in explanation.left if e.span.overlaps(at))
-        hidden.update(dict.fromkeys(over))
-        left.update(dict.fromkeys(nearly))
-        always = always and bool(over)
-    return _Over([*hidden], [*left], always)
+        hidden |= dict.fromkeys(e.constraint_id for e in spans if e.span.overlaps(at))
+        left |= dict.fromkeys(e.constraint_id for e in nearly if e.span.overlaps(at))
+        covered = SpanUnion(e.span for e in spans)
+        letters = (n for n, each in enumerate(words, start=start) if each.isalnum())
+        gone = gone and all(covered.overlaps(Span(n, n + 1)) for n in letters)
+    return _Over([*hidden], [*left], gone)
 
 
 def _quote(policy: Policy, ids: Sequence[str]) -> str:

@@ -156,7 +156,8 @@ def describe(
     warnings = [*warnings_of(parsed)]
     if _FOR_SOME.search(rule.text) and not rule.unless:
         warnings.append(
-            "nobody is let through by its words: write `unless: {roles: [...]}`"
+            "hidden from everybody: whoever may read it has a role, as in"
+            " `unless: {roles: [clerk]}`"
         )
     if parsed.reason:
         warnings.append(f"to be checked: {_quoting(parsed.reason, parsed)}")

@@ -117,9 +117,9 @@ class Preview(Confidential):
     def lines(self) -> Iterator[str]:
         """Yield what it counts for the policy's author, whose sentences are quoted."""
         yield (
-            f"{self.documents:,} documents in {len(self.explanations):,} chunks: "
-            f"{self.hidden_share:.0%} of the text is hidden, {self.withheld:,} chunks"
-            " are withheld whole"
+            f"documents: {self.documents:,}; {self.hidden_share:.0%} of the text is"
+            f" hidden; {self.withheld:,} of {len(self.explanations):,} chunks are"
+            " withheld whole"
         )
         yield "\nwords  spans  hidden by"
         for name, count in self.by_constraint().items():
@@ -130,7 +130,7 @@ class Preview(Confidential):
             yield from (
                 f"{words:5,}  {name}" for name, words in self.compared().items()
             )
-        kinds = (f"{count:,} {kind}" for kind, count in self.readable().items())
+        kinds = (f"{kind} ({count:,})" for kind, count in self.readable().items())
         yield f"\nstill readable: {', '.join(kinds) or 'nothing of a known kind'}"
         for name, why in self.refused.items():
             yield f"NOT ENFORCED: “{self.constraints.get(name, '')}” ({name}): {why}"
@@ -240,18 +240,15 @@ def _documents(
     """Yield the documents by their names, cut where a chunk of them is withheld."""
     pairs = zip(explanations, marks, strict=False)
     for name, chunks in groupby(pairs, lambda p: p[0].id.rpartition(":")[0] or p[0].id):
-        text, line = "", 1
-        over: list[Mark] = []
+        line = 1
         yield f"<section><h3>{escape(name)}</h3>"
-        for chunk, placed in (*chunks, (None, ())):
-            if chunk is not None and chunk.released is not None:
-                over += [shift(mark, len(text)) for mark in placed]
-                text += chunk.text
-                continue
-            if text:
+        for shown, some in groupby(chunks, lambda p: p[0].released is not None):
+            if shown:
+                text, over = join(some)
                 yield _shown(name, text, over)
-                line, text, over = line + text.count("\n"), "", []
-            if chunk is not None:
+                line += text.count("\n")
+                continue
+            for chunk, placed in some:
                 last = line + chunk.text.count("\n")
                 yield (
                     f'<div class="withheld"><b class="bad">Lines {line:,} to {last:,} '
@@ -265,29 +262,37 @@ def _documents(
         yield f'<p class="soft">and {left_out:,} more chunks.</p>'
 
 
-def shift(mark: Mark, by: int) -> Mark:
-    """Return a mark as it is in a text with so many characters before."""
-    return replace(mark, span=shifted(mark.span, by))
+def join(
+    chunks: Iterable[tuple[Explanation, Sequence[Mark]]],
+) -> tuple[str, list[Mark]]:
+    """Return the text of chunks that follow one another, and what is marked in it."""
+    text, over = "", list[Mark]()
+    for chunk, marks in chunks:
+        over += [replace(m, span=shifted(m.span, len(text))) for m in marks]
+        text += chunk.text
+    return text, over
+
+
+def is_table(name: str) -> bool:
+    """Say whether a document is shown as a table."""
+    return name.lower().partition("#")[0].endswith(".csv")
 
 
 def _shown(name: str, text: str, marks: Sequence[Mark]) -> str:
-    if not name.lower().partition("#")[0].endswith(".csv"):
+    if not is_table(name):
         return f'<div class="marked">{marked(text, marks)}</div>'
-    columns, rows = table_of(text)
-    cells = cut_marks([span for row in rows for span in row.values()], marks)
-    body = [
-        [
-            Markup(marked(row[c].of(text), cells[row[c]])) if c in row else ""
-            for c in columns
-        ]
-        for row in rows
-    ]
+    columns, rows = rows_of(text, marks)
+    body = [[Markup(marked(*cell)) for cell in row] for row in rows]
     return f'<div class="scroll marked">{table(columns, body)}</div>'
 
 
-def cut_marks(cells: Sequence[Span], marks: Sequence[Mark]) -> dict[Span, list[Mark]]:
-    """Return what is marked in each of some spans, which are apart and in order."""
-    inside: dict[Span, list[Mark]] = {cell: [] for cell in cells}
+def rows_of(
+    text: str, marks: Sequence[Mark]
+) -> tuple[Sequence[str], list[list[tuple[str, list[Mark]]]]]:
+    """Return the columns of a table, and each row: its cells, and what is on them."""
+    columns, rows = table_of(text)
+    inside: dict[Span, list[Mark]] = {span: [] for r in rows for span in r.values()}
+    cells = list(inside)
     starts = [cell.start for cell in cells]
     for mark in marks:
         first = max(0, bisect_right(starts, mark.span.start) - 1)
@@ -296,7 +301,10 @@ def cut_marks(cells: Sequence[Span], marks: Sequence[Mark]) -> dict[Span, list[M
             end = min(mark.span.end, cell.end) - cell.start
             if start < end:
                 inside[cell].append(replace(mark, span=Span(start, end)))
-    return inside
+    return columns, [
+        [(r[c].of(text), inside[r[c]]) if c in r else ("", []) for c in columns]
+        for r in rows
+    ]
 
 
 def _table(title: str, heads: tuple[str, str], rows: Iterable[Sequence[object]]) -> str:

@@ -25,11 +25,12 @@ from sdrag.errors import SdragError
 from sdrag.explanation import edits
 from sdrag.explanation.marked import style
 from sdrag.policy import Policy
+from sdrag.reports.preview import render_preview
 from sdrag.vocabulary import Confidential, Passage
 from sdrag.workbench.bodies import MAX_UPLOAD_BYTES, Asked, Workers, body_of, read_json
 from sdrag.workbench.documents import SUFFIXES, LoadedDocuments
 from sdrag.workbench.gate import Gate, RefusedError
-from sdrag.workbench.looking import Colouring, Questions, find_links
+from sdrag.workbench.looking import Colouring, Questions, find_links, preview_of
 from sdrag.workbench.policy import describe_text, policy_of
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -119,27 +120,36 @@ class Workbench(Confidential):
 
     def report(self, asked: Asked) -> dict[str, Any]:
         """Return the page of all documents, as `sdrag preview --html` writes it."""
-        documents = self.documents.all()
+        documents, policy = self.documents.all(), _policy(asked)
         if not documents:
             raise RefusedError(422, "There is no document. Load one first.")
-        return {"html": self.colouring.report(_policy(asked), documents, asked.roles)}
+        explanations = [
+            explanation
+            for number, document in documents.items()
+            for explanation in self.colouring.explain(
+                policy, number, document, asked.roles
+            )
+        ]
+        preview = preview_of(policy, explanations, len(documents))
+        return {"html": render_preview(preview)}
 
     def edit(self, asked: Asked) -> dict[str, Any]:
         """Edit the policy by one of its sentences, or by words of a document."""
         policy, number, words = asked.policy, asked.constraint, asked.words.strip()
-        if asked.change == "add":
-            return {"policy": edits.add(policy, asked.sentence), "note": ""}
-        if asked.change == "move":
-            return {"policy": edits.move(policy, number, asked.step), "note": ""}
-        if asked.change == "disable":
-            return {"policy": edits.disable(policy, number), "note": ""}
-        if asked.change == "enable":
-            return {"policy": edits.enable(policy, number), "note": ""}
-        if not any(map(str.isalnum, words)):
-            raise RefusedError(422, "Select words of the document.")
-        change = edits.let_stay if asked.change == "stay" else edits.make_go
-        changed, (note,) = change(policy, [words], [self.documents.get(asked.document)])
-        return {"policy": changed, "note": f"\u201c{words}\u201d: {note}."}
+        if asked.change in {"stay", "go"}:
+            if not any(map(str.isalnum, words)):
+                raise RefusedError(422, "Select words of the document.")
+            change = edits.let_stay if asked.change == "stay" else edits.make_go
+            documents = [self.documents.get(asked.document)]
+            changed, (note,) = change(policy, [words], documents)
+            return {"policy": changed, "note": f"\u201c{words}\u201d: {note}."}
+        work = {
+            "add": lambda: edits.add(policy, asked.sentence),
+            "move": lambda: edits.move(policy, number, asked.step),
+            "disable": lambda: edits.disable(policy, number),
+            "enable": lambda: edits.enable(policy, number),
+        }
+        return {"policy": work[asked.change](), "note": ""}
 
     def ask(self, asked: Asked) -> dict[str, Any]:
         """Say what a hijacked model would receive."""

@@ -10,12 +10,12 @@ question it is shown what a model receives, without sdrag and with it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sdrag.detectors.local import LocalDetector
-from sdrag.documents import chunks_of, table_of
+from sdrag.disclosure.setup import not_understood
+from sdrag.documents import chunks_of
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.explanation import Explainer, Explanation
 from sdrag.explanation.marked import Mark, stretches
@@ -26,13 +26,7 @@ from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy, binds
 from sdrag.privacy.identities import alias
 from sdrag.privacy.reasons import explain as explain_reason
-from sdrag.reports.preview import (
-    Preview,
-    compare,
-    cut_marks,
-    render_preview,
-    shift,
-)
+from sdrag.reports.preview import Preview, compare, is_table, join, rows_of
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 from sdrag.workbench.gate import RefusedError
 
@@ -62,7 +56,7 @@ def _audience(roles: Sequence[str]) -> Principal | None:
 
 
 class Colouring(Confidential):
-    """Explains documents, and remembers what it found."""
+    """Explains documents, and remembers what it found; what comes out is unredacted."""
 
     def __init__(self) -> None:
         self._known = Memo[Key, tuple[Explanation, ...]](_REMEMBERED)
@@ -70,13 +64,9 @@ class Colouring(Confidential):
     def colour(
         self, policy: Policy, number: int, document: Passage, roles: Sequence[str]
     ) -> dict[str, Any]:
-        """
-        Return a document as stretches of text, each with what covers it.
-
-        It is unredacted: what comes out is for the eyes of who may see it.
-        """
+        """Return a document as stretches of text, each with what covers it."""
         explanations = self.explain(policy, number, document, roles)
-        preview = _preview(policy, explanations)
+        preview = preview_of(policy, explanations)
         spans: list[dict[str, Any]] = []
         marks = [_marks(explanation, spans) for explanation in explanations]
         return {
@@ -84,9 +74,10 @@ class Colouring(Confidential):
             "chunks": list(_chunks(document, explanations, marks)),
             "spans": spans,
             "counts": preview.by_constraint(),
+            "readable": preview.readable(),
             "hidden_share": round(preview.hidden_share, 4),
             "withheld": preview.withheld,
-            "refused": dict(preview.refused),
+            "refused": preview.refused,
         }
 
     def compare(
@@ -105,18 +96,6 @@ class Colouring(Confidential):
             "chunks": list(_chunks(document, here, marks)),
             "words": list(preview.compared().values()),
         }
-
-    def report(
-        self, policy: Policy, documents: Mapping[int, Passage], roles: Sequence[str]
-    ) -> str:
-        """Return the page of documents, unredacted."""
-        explanations = [
-            explanation
-            for number, document in documents.items()
-            for explanation in self.explain(policy, number, document, roles)
-        ]
-        preview = replace(_preview(policy, explanations), documents=len(documents))
-        return render_preview(preview)
 
     def explain(
         self, policy: Policy, number: int, document: Passage, roles: Sequence[str]
@@ -138,26 +117,31 @@ class Colouring(Confidential):
         return known
 
 
-def _preview(policy: Policy, explanations: Sequence[Explanation]) -> Preview:
+def preview_of(
+    policy: Policy, explanations: Sequence[Explanation], documents: int = 1
+) -> Preview:
+    """Return what the page and the report count."""
     constraints = {rule.id: rule.text for rule in policy.rules}
-    return Preview(constraints, Explainer(policy).refused, list(explanations))
+    is_refused = policy.when_not_understood == "refuse"
+    refused = not_understood(policy) if is_refused else {}
+    return Preview(constraints, refused, list(explanations), documents=documents)
 
 
 def _marks(explanation: Explanation, spans: list[dict[str, Any]]) -> list[Mark]:
     """Return the marks of a chunk, and add its spans to those of the document."""
-    text, marks = explanation.text, []
-    for explained in (*explanation.spans, *explanation.left):
-        hidden = explained in explanation.spans
-        marks.append(Mark(explained.span, len(spans), "", hidden))
-        spans.append(
-            {
-                "constraint": explained.constraint_id,
-                "words": explanation.constraints[explained.constraint_id],
-                "text": explained.span.of(text),
-                "hidden": hidden,
-                "causes": list(map(str, explained.causes)),
-            }
-        )
+    marks = []
+    for hidden, found in ((True, explanation.spans), (False, explanation.left)):
+        for explained in found:
+            marks.append(Mark(explained.span, len(spans), "", hidden))
+            spans.append(
+                {
+                    "constraint": explained.constraint_id,
+                    "words": explanation.constraints[explained.constraint_id],
+                    "text": explained.span.of(explanation.text),
+                    "hidden": hidden,
+                    "causes": list(map(str, explained.causes)),
+                }
+            )
     return marks
 
 
@@ -168,26 +152,11 @@ def _chunks(
 ) -> Iterator[dict[str, Any]]:
     """Yield chunks in pieces; a table that leaves whole comes in cells of pieces."""
     whole = all(explanation.released is not None for explanation in explanations)
-    name = str(document.metadata.get("source", document.id))
-    if whole and name.lower().endswith(".csv"):
-        over: list[Mark] = []
-        length = 0
-        for explanation, placed in zip(explanations, marks, strict=True):
-            over += [shift(mark, length) for mark in placed]
-            length += len(explanation.text)
-        columns, rows = table_of(document.text)
-        cells = cut_marks([span for row in rows for span in row.values()], over)
-        yield {
-            "withheld": False,
-            "columns": columns,
-            "rows": [
-                [
-                    _pieces(row[c].of(document.text), cells[row[c]]) if c in row else []
-                    for c in columns
-                ]
-                for row in rows
-            ],
-        }
+    if whole and is_table(str(document.metadata.get("source", document.id))):
+        text, over = join(zip(explanations, marks, strict=True))
+        columns, rows = rows_of(text, over)
+        cells = [[_pieces(*cell) for cell in row] for row in rows]
+        yield {"withheld": False, "columns": columns, "rows": cells}
         return
     for explanation, placed in zip(explanations, marks, strict=True):
         yield {
@@ -231,7 +200,7 @@ class Questions(Confidential):
         engine.run(bind([p for p in index.passages if p.document_id in ids], engine))
         request = Request(question, _audience(roles), _RETRIEVED)
         shown, _ = engine.run(disclose(retrieved, request, engine))
-        places = _places(documents, {p.id for p in retrieved}, engine)
+        places = _places(documents, engine)
         return {
             "plain": [{"id": places[p.id], "text": p.text} for p in retrieved],
             "wrapped": [
@@ -242,10 +211,7 @@ class Questions(Confidential):
 
 
 def _check_length(documents: Mapping[int, Passage]) -> None:
-    if (
-        sum(len(document.text) for document in documents.values())
-        > MAX_ASKED_CHARACTERS
-    ):
+    if sum(len(each.text) for each in documents.values()) > MAX_ASKED_CHARACTERS:
         raise RefusedError(
             413,
             f"More than {MAX_ASKED_CHARACTERS:,} characters are not searched."
@@ -253,24 +219,16 @@ def _check_length(documents: Mapping[int, Passage]) -> None:
         )
 
 
-def _places(
-    documents: Mapping[int, Passage], retrieved: Collection[str], engine: Engine
-) -> dict[str, str]:
+def _places(documents: Mapping[int, Passage], engine: Engine) -> dict[str, str]:
     """Return where chunks are, by their ids and by what redaction calls them."""
     places: dict[str, str] = {}
     for document in documents.values():
         line = 1
         for chunk in chunks_of(document):
             last = line + chunk.text.rstrip("\n").count("\n")
-            if chunk.id in retrieved:
-                lines = (
-                    f"line {line:,}" if last == line else f"lines {line:,} to {last:,}"
-                )
-                place = f"{document.id}, {lines}"
-                places |= {
-                    chunk.id: place,
-                    alias(chunk.id, engine.disclosure.key): place,
-                }
+            lines = f"line {line:,}" if last == line else f"lines {line:,} to {last:,}"
+            place = f"{document.id}, {lines}"
+            places |= {chunk.id: place, alias(chunk.id, engine.disclosure.key): place}
             line += chunk.text.count("\n")
     return places
 

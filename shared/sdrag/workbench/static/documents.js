@@ -102,11 +102,12 @@ function view(found, roles) {
     : null;
   const withheld = found.withheld ? `, ${found.withheld} chunks withheld` : "";
   const left = found.spans.filter((span) => !span.hidden).length;
+  const kinds = Object.entries(found.readable).map(([kind, count]) => `${kind} (${count})`);
   const dotted = left ? `, ${left} more considered and shown: the dotted ones` : "";
   return article(
     seenBy(found, roles),
     `${percent(found.hidden_share)} hidden${withheld}${dotted}`,
-    [banner, legend(found.counts)],
+    [banner, kinds.length ? el("p", { className: "soft" }, `Still readable: ${kinds.join(", ")}`) : null, legend(found.counts)],
     shownText(found, (piece) => stretch(piece, found.spans)),
   );
 }
@@ -152,9 +153,15 @@ function shownText(found, stretchOf) {
 function legend(counts) {
   const rows = Object.entries(counts).filter(([, count]) => count.spans);
   if (!rows.length) return null;
+  const sentences = new Map(state.described.constraints.map((one) => [one.id, one.text]));
+  const row = ([name, { words, spans }]) =>
+    el("tr", {},
+      el("td", {}, legendMark(name, name), ` ${sentences.get(name) ?? ""}`),
+      ...[words, spans].map((count) => el("td", { className: "n" }, String(count))),
+    );
   return el("table", { className: "legend" },
     el("thead", {}, el("tr", {}, ...["Constraint", "words hidden", "spans"].map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, ...rows.map(([name, count]) => el("tr", {}, el("td", {}, legendMark(name, name)), el("td", { className: "n" }, String(count.words)), el("td", { className: "n" }, String(count.spans))))),
+    el("tbody", {}, ...rows.map(row)),
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { byId, el } from "/dom.js";
 import { change } from "/policy.js";
-import { legendMark, state } from "/state.js";
+import { legendMark, on, state } from "/state.js";
 
 const panel = byId("reason");
 
@@ -46,4 +46,5 @@ function close() {
 }
 
 byId("close-reason").addEventListener("click", close);
+on("policy", () => { panel.hidden = true; });
 document.addEventListener("keydown", (event) => event.key === "Escape" && !panel.hidden && close());
