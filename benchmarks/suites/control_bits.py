@@ -66,33 +66,20 @@ def evaluate_control(
         "foreign": sum(_foreign(outcomes, corpus) for outcomes in let_in),
         "adaptive": _adaptive(attacks, corpus, rules),
         "bits": bits_of_control(
-            texts,
-            rules.min_words,
-            rules.max_highlights,
-            cut_at=rules.cut_at,
-            min_sentence_words=rules.min_sentence_words,
+            texts, rules.least_words, rules.max_highlights, cut_at=rules.cut_at
         ),
         "bits_plain": bits_of_prompt(tokens, vocabulary),
         "bits_by_cut": {
-            cut_at: bits_of_control(
-                texts,
-                rules.min_words,
-                rules.max_highlights,
-                cut_at=cut_at,
-                min_sentence_words=rules.min_sentence_words,
-            )
-            for cut_at in ("words", "sentences")
+            "words": bits_of_control(
+                texts, rules.min_words, rules.max_highlights, cut_at="words"
+            ),
+            "sentences": bits_of_control(
+                texts, rules.min_sentence_words, rules.max_highlights
+            ),
         },
         "turned_cuts": {
             cut_at: accepted_cuts(cut_at) for cut_at in ("words", "sentences")
         },
-        "bits_without_short_sentences": bits_of_control(
-            texts,
-            rules.min_words,
-            rules.max_highlights,
-            cut_at=rules.cut_at,
-            min_sentence_words=rules.min_words,
-        ),
         "min_words": rules.min_words,
         "min_sentence_words": rules.min_sentence_words,
         "max_highlights": rules.max_highlights,
@@ -151,11 +138,10 @@ def _verify(
     return verify_highlights(
         extracts,
         corpus,
-        rules.min_words,
+        rules.least_words,
         rules.threshold,
         cut_at=rules.cut_at,
         max_highlights=rules.max_highlights,
-        min_sentence_words=rules.min_sentence_words,
     )
 
 

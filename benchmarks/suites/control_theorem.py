@@ -12,25 +12,23 @@ stretches of w words or more with gaps of a word or more leave n - kw - (k-1) wo
 hand out over k lengths, k-1 gaps and two ends: C(n - kw - (k-1) + 2k, 2k) sets. A mark
 next to a word doubles a choice, since a highlight may take it in or leave it.
 
-The empty set is counted: declining is an outcome too. Whole sentences that may be
-shorter than `min_words` are counted one by one, and joined where they touch. A plain
-prompt of K tokens over a vocabulary of V has V + V^2 + ... + V^K inputs.
+The empty set is counted: declining is an outcome too. A plain prompt of K tokens over a
+vocabulary of V has V + V^2 + ... + V^K inputs.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, combinations_with_replacement
+from itertools import accumulate
 
 from sdrag.highlight.boundaries import (
     count_words,
     cuts_a_word,
     holds_a_word,
     placeholders,
-    short_runs,
 )
 from sdrag.highlight.context_expansion import Scope
 from sdrag.highlight.verification import CutAt
@@ -48,7 +46,6 @@ def admissible_sets(
     max_highlights: int = 20,
     *,
     cut_at: CutAt = "sentences",
-    min_sentence_words: int = 3,
 ) -> int:
     """
     Count what the summarizer can be made to read.
@@ -58,12 +55,10 @@ def admissible_sets(
         min_words: As for `verify_highlights`.
         max_highlights: As there.
         cut_at: As there.
-        min_sentence_words: As there.
     """
     total: Counts = [1]
     for text in texts:
-        least = _Least(min_words, min_sentence_words)
-        counts = _of_passage(text, least, max_highlights, cut_at)
+        counts = _of_passage(text, min_words, max_highlights, cut_at)
         total = _product(total, counts, max_highlights)
     return sum(total)
 
@@ -74,7 +69,6 @@ def bits_of_control(
     max_highlights: int = 20,
     *,
     cut_at: CutAt = "sentences",
-    min_sentence_words: int = 3,
 ) -> float:
     """Give log2 of `admissible_sets`."""
     count = admissible_sets(
@@ -82,7 +76,6 @@ def bits_of_control(
         min_words,
         max_highlights,
         cut_at=cut_at,
-        min_sentence_words=min_sentence_words,
     )
     return math.log2(count)
 
@@ -95,15 +88,7 @@ def bits_of_prompt(tokens: int, vocabulary: int) -> float:
     return math.log2(count)
 
 
-@dataclass(frozen=True, slots=True)
-class _Least:
-    """The fewest words of a stretch, and of a whole sentence."""
-
-    words: int
-    sentence: int
-
-
-def _of_passage(text: str, least: _Least, most: int, cut_at: CutAt) -> Counts:
+def _of_passage(text: str, least: int, most: int, cut_at: CutAt) -> Counts:
     """
     Count the sets of stretches of one passage, by walking over its words.
 
@@ -119,7 +104,6 @@ def _of_passage(text: str, least: _Least, most: int, cut_at: CutAt) -> Counts:
     edges = _edges(text, words, cut_at)
     begins = sorted(edges.begins.values(), key=lambda edge: edge.cut)
     cuts = [sums[edge.cut] for edge in begins]
-    short = _short_stretches(text, edges, sums, least, cut_at)
     ending: list[Counts] = [[1] + [0] * most]
     prefix: list[Counts] = [[0] * (most + 1)]
     for after in range(1, len(words) + 1):
@@ -128,12 +112,9 @@ def _of_passage(text: str, least: _Least, most: int, cut_at: CutAt) -> Counts:
             first = begins[len(prefix) - 1].word
             prefix.append(_sum(prefix[-1], ending[max(0, first - 1)]))
         added = [
-            prefix[
-                min(bisect_right(cuts, sums[edge.cut] - least.words), len(prefix) - 1)
-            ]
+            prefix[min(bisect_right(cuts, sums[edge.cut] - least), len(prefix) - 1)]
             for edge in edges.ends_at(after)
         ]
-        added += [ending[max(0, first - 1)] for first in short.get(after, ())]
         for sets in added:
             counts[1:] = _sum(counts[1:], sets[:most])
         ending.append(counts)
@@ -188,55 +169,6 @@ def _edges(text: str, words: Sequence[Span], cut_at: CutAt) -> _Edges:
         by_word.setdefault(stretch.word, []).append(stretch)
     beginning = {edge: _Edge(_first(words, edge), cut) for edge, cut in begins.items()}
     return _Edges(beginning, ending, by_word)
-
-
-def _short_stretches(
-    text: str, edges: _Edges, sums: Sequence[int], least: _Least, cut_at: CutAt
-) -> dict[int, list[int]]:
-    """
-    Find the whole sentences that are short, and what they are joined to.
-
-    Returns:
-        For each word after a last one, the first words of the stretches that end there
-        and that have not enough words to be counted as others are.
-    """
-    scope = Scope.of(text) if cut_at == "sentences" else None
-
-    def is_new(start: int, end: int) -> bool:
-        counted = sums[edges.ends[end].cut] - sums[edges.begins[start].cut]
-        return counted < least.words
-
-    spans = set()
-    for run in short_runs(text, least.sentence, placeholders(text)):
-        for first, last in combinations_with_replacement(run, 2):
-            span = Span(first.start, last.end)
-            if count_words(text, span) >= least.words:
-                continue
-            widened = scope.widen(span) if scope else span
-            if is_new(widened.start, widened.end):
-                spans.add((widened.start, widened.end))
-    stretches: dict[int, list[int]] = {}
-    for start, end in _closed(text, spans, is_new):
-        after = edges.ends[end].word
-        stretches.setdefault(after, []).append(edges.begins[start].word)
-    return stretches
-
-
-def _closed(
-    text: str, spans: set[tuple[int, int]], is_new: Callable[[int, int], bool]
-) -> set[tuple[int, int]]:
-    """Add the unions of stretches that no word parts, while there are new ones."""
-    whole, fresh = set(spans), set(spans)
-    while fresh:
-        unions = {
-            (min(start, first), max(end, last))
-            for start, end in fresh
-            for first, last in whole
-            if not holds_a_word(text[min(end, last) : max(start, first)])
-        }
-        fresh = {pair for pair in unions - whole if is_new(*pair)}
-        whole |= fresh
-    return whole
 
 
 def _sum(left: Counts, right: Counts) -> Counts:

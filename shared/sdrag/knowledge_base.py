@@ -55,8 +55,7 @@ def scan_passages(
         passages,
         _surest(judges),
         threshold=section.threshold,
-        min_words=rules.min_words,
-        min_sentence_words=rules.min_sentence_words,
+        min_words=rules.least_words,
     )
 
 

@@ -21,7 +21,6 @@ def violations(
     highlights: Sequence[Highlight],
     passages: Sequence[Passage],
     min_words: int = 5,
-    min_sentence_words: int = 3,
 ) -> list[str]:
     """Name every way in which the highlights break the property."""
     texts = {passage.id: passage.text for passage in passages}
@@ -34,10 +33,7 @@ def violations(
             found.append("not verbatim")
         if cuts(text, start) or cuts(text, end):
             found.append("cuts a word")
-        count = words(highlight.text)
-        if count < min_words and not (
-            count >= min_sentence_words and whole(text, start, end)
-        ):
+        if words(highlight.text) < min_words:
             found.append("too short")
     places = [
         (order.index(highlight.passage_id), highlight.span.start)
@@ -58,16 +54,6 @@ def words(text: str, *, raw: bool = False) -> int:
     if not raw:
         text = re.sub(r"\S*\[[A-Z][A-Z0-9_ -]*\]\S*", " ", text)
     return sum(any(map(str.isalnum, token)) for token in text.split())
-
-
-def whole(text: str, start: int, end: int) -> bool:
-    """Say whether a stretch goes from the beginning of a sentence to its mark."""
-    before = text[:start].rstrip(" \t\n\"'\u201c\u2018")
-    marked = (
-        not before or before[-1] in ".!?\u2026)\"'\u201d\u2019" or "\n" in text[:start]
-    )
-    said = text[start:end].rstrip("\"'\u201d\u2019)]")
-    return marked and said.endswith((".", "!", "?")) and "[REDACTED]" not in said
 
 
 def cuts(text: str, position: int) -> bool:

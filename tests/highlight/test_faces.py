@@ -162,8 +162,8 @@ NOTHING: Result = (
     (),
     {"declined": True, "reason": "nothing-highlighted"},
 )
-MARKED = "[person] [amount] was paid [withheld] in full."
-PLAIN = "-cut out- was paid -cut out- in full."
+MARKED = "[person] [amount] was [withheld] paid."
+PLAIN = "-cut out- was paid -cut out-."
 CONSTRAINTS = [{"id": "who", "text": "Hide the names of people"}]
 CASES: dict[str, tuple[Brain, Mapping[str, Any], tuple[str, ...], Result]] = {
     "an answer": (brain(), {}, TEXTS, ANSWERED),

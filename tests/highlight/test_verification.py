@@ -107,10 +107,10 @@ AS_WRITTEN = [
     ("> The fee\n> is 30 pounds\n> a month.", FEE, None),
     ("The [fee](https://a.example/x) is 30 pounds a month.", FEE, ""),
     ("The fee\\* is 30 pounds.", "The fee* is 30 pounds.", ""),
-    (TABLE, "boat 30 pounds", ROW),
-    (TABLE, "boat | 30 pounds", ROW),
+    (TABLE, "boat 30 pounds", ROW[2:-2]),
+    (TABLE, "boat | 30 pounds", ROW[2:-2]),
     (TABLE, "what price a day boat 30 pounds", None),
-    (TABLE, "big raft 50 pounds", "| big raft | 50 pounds |"),
+    (TABLE, "big raft 50 pounds", "big raft | 50 pounds"),
     ("| the boat<br>and oars | 30 pounds |", "the boat and oars 30 pounds", None),
     ("|the boat|30 pounds a day|", "the boat 30 pounds a day", None),
     ("A **self-\nmade** man paid for it.", "A self-made man paid for it.", ""),
@@ -127,8 +127,6 @@ NOT_WRITTEN = [
     ("Pages 5-\n10 are due on Friday noon.", "Pages 510 are due on Friday noon."),
     (TABLE, "boat 50 pounds"),
     (TABLE, "30 pounds boat"),
-    (TABLE, "price a day"),
-    (TABLE, "raft 50 pounds"),
     ("| boat | 30 |", "boat 30"),
     ("The **fee** is 30 pounds a month.", "The fee is 50 dollars a year."),
 ]
@@ -139,12 +137,13 @@ def test_what_a_document_is_set_with_is_no_part_of_its_words() -> None:
     for text, quotation, expected in AS_WRITTEN:
         bare = text.strip("#->. ") + ("." if text.rstrip()[-1] == "." else "")
         for cut_at in ("words", "sentences"):
-            (highlight,) = verify([quotation], text, cut_at=cut_at, threshold=100)
+            held = verify([quotation], text, min_words=3, cut_at=cut_at, threshold=100)
+            (highlight,) = held
             assert highlight.text in text
             if cut_at == "words" and expected is not None:
                 assert highlight.text == (expected or bare), quotation
     for text, quotation in NOT_WRITTEN:
-        assert not verify([quotation], text), quotation
+        assert not verify([quotation], text, min_words=3), quotation
 
 
 @pytest.mark.parametrize(
@@ -176,14 +175,10 @@ def test_words_are_counted() -> None:
     assert not verify([held], held, min_words=9, withheld=["XXX"])
 
 
-QUOTED = "The hall is open. \u201cNo dogs inside.\u201d It rains."
-FREE = "It is free now. This is not so."
-WHOLE = [
+GROWN = [
     ("Dogs are not allowed.", "Dogs are not allowed.", "Dogs are not allowed."),
     ("We like cats. Dogs are out! Yes.", "dogs are out", "Dogs are out!"),
-    ("Signs say dogs come in. Dogs come in.", "Dogs come in", "Dogs come in."),
-    (QUOTED, "No dogs inside.", "\u201cNo dogs inside.\u201d"),
-    ("\u00bfSe admiten perros? Si.", "se admiten perros", "\u00bfSe admiten perros?"),
+    ("Dogs come in on a lead.", "Dogs come in", "Dogs come in on a lead."),
     (
         "Entry is free. This is not so.",
         "Entry is free.",
@@ -195,32 +190,15 @@ WHOLE = [
         "Rules:\n- Dogs stay out.",
     ),
 ]
-PARTS = [
-    ("We say that dogs are not allowed.", "dogs are not allowed."),
-    ("Dogs are not allowed on Mondays.", "Dogs are not allowed"),
-    ("It rains. Dogs are allowed", "Dogs are allowed"),
-    ("that dogs are allowed. It rains.", "dogs are allowed."),
-    ("dogs are not allowed. It rains.", "dogs are not allowed."),
-    ('"Dogs are allowed!" he lied.', '"Dogs are allowed!"'),
-    ("It rains! [REDACTED] may come in.", "[REDACTED] may come in."),
-    ("Dogs stay. It rains.", "Dogs stay."),
-    ("Dogs stay out. Cats come in.", "stay out. Cats come"),
-]
 
 
-def test_a_whole_sentence_of_three_words_is_enough() -> None:
-    """`min_words` is against mosaics, and a whole sentence is none; a part may be."""
-    for text, extract, expected in WHOLE:
-        assert texts([extract], text, cut_at="sentences") == [expected]
-    for text, extract in PARTS:
-        assert reasons([extract], text, cut_at="sentences") == ["too-few-words"], text
-    for cut_at in ("words", "sentences"):
-        assert verify(["dogs are out"], "It is a hall. Dogs are out.", cut_at=cut_at)
-    # The exception can be taken back; what may be quoted singly may be in a row.
-    row = "Dogs stay out. Cats may come. It rains. Birds fly in."
-    assert not verify([WHOLE[0][0]], WHOLE[0][0], min_sentence_words=5)
-    assert texts([row[:30]], row, min_words=8) == ["Dogs stay out. Cats may come."]
-    assert not verify([row[15:]], row, min_words=9)
+def test_a_highlight_that_is_cut_at_sentences_is_whole() -> None:
+    """Few words are enough: whoever wrote the sentence chose all of its words."""
+    for text, extract, expected in GROWN:
+        assert texts([extract], text, min_words=3, cut_at="sentences") == [expected]
+        assert reasons([extract], text, min_words=9, cut_at="sentences") == [
+            "too-few-words"
+        ]
 
 
 CUT = [
@@ -293,7 +271,6 @@ def test_what_means_nothing_is_an_error() -> None:
     """Numbers out of range, two passages of an id, and more text than is searched."""
     for options in (
         {"min_words": 0},
-        {"min_sentence_words": 0},
         {"threshold": 101},
         {"threshold": -1},
         {"max_highlights": 0},

@@ -134,11 +134,10 @@ def _verify(
     return verify_highlights(
         extracts,
         passages,
-        rules.min_words,
+        rules.least_words,
         rules.threshold,
         cut_at=rules.cut_at,
         max_highlights=rules.max_highlights,
-        min_sentence_words=rules.min_sentence_words,
         withheld=settings.withheld,
     )
 

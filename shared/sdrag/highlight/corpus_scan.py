@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sdrag.highlight.boundaries import count_words, short_runs, whole_run
+from sdrag.highlight.boundaries import count_words
 from sdrag.text.folding import fold
 from sdrag.text.sentences import sentences, words
 from sdrag.vocabulary import Passage, Span
@@ -63,8 +63,7 @@ def scan(
     judge: Judge,
     *,
     threshold: float = 0.5,
-    min_words: int = 5,
-    min_sentence_words: int = 3,
+    min_words: int = 3,
 ) -> Iterator[Alarm]:
     """
     Yield the alarms of each passage; of windows that overlap, the surest.
@@ -73,15 +72,13 @@ def scan(
         passages: The corpus, chunks of one document in their order; read one by one.
         judge: Scores windows.
         threshold: The least score of an alarm.
-        min_words: Shorter windows cannot be highlighted,
-        min_sentence_words: ... but for whole sentences of so many words.
+        min_words: Shorter windows cannot be highlighted.
     """
     before: Passage | None = None
-    least = min_words, min_sentence_words
     for passage in passages:
         if before is not None and before.document_id == passage.document_id:
-            yield from _at_joint(before, passage, judge, threshold, least)
-        spans = windows(passage.text, *least)
+            yield from _at_joint(before, passage, judge, threshold, min_words)
+        spans = windows(passage.text, min_words)
         scores = judge(passage.text, spans)
         yield from _apart(
             Alarm(passage.id, span, float(score))
@@ -91,7 +88,7 @@ def scan(
         before = passage
 
 
-def windows(text: str, min_words: int = 5, min_sentence_words: int = 3) -> list[Span]:
+def windows(text: str, min_words: int = 3) -> list[Span]:
     """Give the windows of a text that can be highlighted."""
     whole = sentences(text)
     spans = [*whole, *(Span(item.start, after.end) for item, after in pairwise(whole))]
@@ -103,19 +100,12 @@ def windows(text: str, min_words: int = 5, min_sentence_words: int = 3) -> list[
             spans.append(
                 Span(sentence.start + places[start].start, sentence.start + last.end)
             )
-    return _quotable(text, sorted(set(spans)), min_words, min_sentence_words)
+    return _quotable(text, sorted(set(spans)), min_words)
 
 
-def _quotable(
-    text: str, spans: Iterable[Span], min_words: int, min_sentence_words: int
-) -> list[Span]:
+def _quotable(text: str, spans: Iterable[Span], min_words: int) -> list[Span]:
     """Return the spans that verification would let through."""
-    runs = short_runs(text, min_sentence_words)
-    return [
-        span
-        for span in spans
-        if count_words(text, span) >= min_words or whole_run(span, runs) == span
-    ]
+    return [span for span in spans if count_words(text, span) >= min_words]
 
 
 def _at_joint(
@@ -123,11 +113,11 @@ def _at_joint(
     right: Passage,
     judge: Judge,
     threshold: float,
-    least: tuple[int, int],
+    min_words: int,
 ) -> Iterator[Alarm]:
     """Yield an alarm if two ends are an instruction together, and neither is alone."""
-    ends = _quotable(left.text, sentences(left.text)[-1:], *least)
-    begins = _quotable(right.text, sentences(right.text)[:1], *least)
+    ends = _quotable(left.text, sentences(left.text)[-1:], min_words)
+    begins = _quotable(right.text, sentences(right.text)[:1], min_words)
     if not (ends and begins):
         return
     parts = (ends[0].of(left.text), begins[0].of(right.text))

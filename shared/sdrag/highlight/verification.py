@@ -6,9 +6,7 @@ pipeline must be a contiguous match of at least `min_words` words from the trust
 documents; furthermore, text extracts must be non-overlapping" (Highlight & Summarize,
 section 4). The highlighter is taken to be wholly in the attacker's hands, so nothing
 but its choice of spans is used: the text is the passage's, the order is that of the
-passages, and spans of one passage that overlap, or that no word parts, become one. One
-exception is made from `min_words`: a whole sentence may be shorter (see
-`sdrag.highlight.boundaries`).
+passages, and spans of one passage that overlap, or that no word parts, become one.
 
 An extract ends in a highlight or in a `Refusal` that says why, without content. The
 rules are in the order in which `_Verifier` asks them; each has a test that fails
@@ -18,7 +16,7 @@ without it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from sdrag.errors import InputTooLargeError, UsageError
@@ -27,8 +25,6 @@ from sdrag.highlight.boundaries import (
     cuts_a_word,
     holds_a_word,
     placeholders,
-    short_runs,
-    whole_run,
 )
 from sdrag.highlight.context_expansion import Scope
 from sdrag.highlight.quote_matching import Match, Matcher
@@ -104,7 +100,6 @@ def verify_highlights(
     *,
     cut_at: CutAt = "sentences",
     max_highlights: int = 20,
-    min_sentence_words: int = 3,
     withheld: Sequence[str] = (),
 ) -> Verification:
     """
@@ -118,8 +113,6 @@ def verify_highlights(
             takes exact matches only (up to case, whitespace and typography).
         cut_at: Where a highlight may begin and end.
         max_highlights: The most highlights; the first in document order are kept.
-        min_sentence_words: The fewest words of a whole sentence; as many as
-            `min_words` make no exception of sentences.
         withheld: Placeholders of the policy; their words are not counted. Bracketed
             capitals are known without being named.
 
@@ -127,14 +120,13 @@ def verify_highlights(
         UsageError: A number is out of range, or two passages share an id.
         InputTooLargeError: The passages are longer than 4,000,000 characters.
     """
-    _check(passages, min(min_words, min_sentence_words), threshold, max_highlights)
+    _check(passages, min_words, threshold, max_highlights)
     verifier = _Verifier(
         tuple(passages),
         Matcher.of(passages, threshold),
         tuple(placeholders(passage.text, withheld) for passage in passages),
         min_words,
         cut_at,
-        min_sentence_words,
     )
     return verifier.verify(extracts, max_highlights)
 
@@ -146,8 +138,6 @@ class _Verifier(Confidential):
     holes: tuple[tuple[Span, ...], ...]
     min_words: int
     cut_at: CutAt
-    min_sentence_words: int
-    runs: dict[int, tuple[tuple[Span, ...], ...]] = field(default_factory=dict)
 
     def verify(self, extracts: Sequence[str], most: int) -> Verification:
         matches: list[Match] = []
@@ -170,8 +160,7 @@ class _Verifier(Confidential):
         """Apply the rules to one extract."""
         words = count_words(extract, Span(0, len(extract))) if extract else 0
         if words < self.min_words:
-            match = self._short(extract, words)
-            return match or Refusal(index, "too-few-words", words)
+            return Refusal(index, "too-few-words", words)
         match = self.matcher.find(extract)
         if match is None:
             return Refusal(index, self.matcher.missed(extract) or "not-found", words)
@@ -180,29 +169,6 @@ class _Verifier(Confidential):
         if words < self.min_words:
             return Refusal(index, "too-few-words", words, passage.id)
         return Match(match.passage, self._cut(passage.text, match.span), match.score)
-
-    def _short(self, extract: str, words: int) -> Match | None:
-        """Find an extract of few words where it is a whole sentence, or several."""
-        if words < self.min_sentence_words:
-            return None
-        for match in self.matcher.occurrences(extract):
-            if whole := self._whole(match):
-                span = self._cut(self.passages[match.passage].text, whole)
-                return Match(match.passage, span, match.score)
-        return None
-
-    def _whole(self, match: Match) -> Span | None:
-        """Give the sentences that a match quotes to the last word, if it does."""
-        index, text = match.passage, self.passages[match.passage].text
-        if index not in self.runs:
-            holes = self.holes[index]
-            self.runs[index] = short_runs(text, self.min_sentence_words, holes)
-        whole = whole_run(match.span, self.runs[index])
-        if whole is None:
-            return None
-        left = text[whole.start : match.span.start]
-        right = text[match.span.end : whole.end]
-        return None if holds_a_word(left) or holds_a_word(right) else whole
 
     def _cut(self, text: str, span: Span) -> Span:
         return span if self.cut_at == "words" else Scope.of(text).widen(span)
@@ -271,8 +237,8 @@ def _check(
 ) -> None:
     if min_words < 1 or most < 1 or not 0 <= threshold <= 100:
         raise UsageError(
-            "`min_words`, `min_sentence_words` and `max_highlights` must be at least 1,"
-            " `threshold` from 0 to 100."
+            "`min_words` and `max_highlights` must be at least 1, `threshold` from 0 to"
+            " 100."
         )
     if len({passage.id for passage in passages}) != len(passages):
         raise UsageError("Two passages have the same id.", hint="Give each its own.")

@@ -186,10 +186,9 @@ class HighlightSection(Section):
     """Highlight & Summarize: what may reach the summarizer, and what it may say."""
 
     min_words: Count = 5
-    """The fewest words of a highlight."""
+    """The fewest words of a highlight that is cut at words."""
     min_sentence_words: Count = 3
-    """The fewest words of a highlight of whole sentences; as many as `min_words` make
-    no exception of sentences."""
+    """The fewest words of a highlight that is cut at sentences."""
     threshold: Annotated[float, Field(ge=0.0, le=100.0)] = 95.0
     """The least rapidfuzz ratio of a near match; 100 takes exact ones only."""
     max_passages: Count = 6
@@ -205,6 +204,11 @@ class HighlightSection(Section):
         "I cannot answer this from the documents I have."
     )
     """What the end user reads when nothing can be answered."""
+
+    @property
+    def least_words(self) -> int:
+        """The fewest words of a highlight, by where it is cut."""
+        return self.min_words if self.cut_at == "words" else self.min_sentence_words
 
 
 class ByRisk(Section):
