@@ -173,6 +173,8 @@ class Session(Confidential):
 
     def _remember(self, rows: Sequence[Shown]) -> list[bool]:
         """Say of each passage whether it is risky, and remember what is shown."""
+        if not any(row.facts for row in rows):
+            return [False] * len(rows)
         risky: list[bool] = []
 
         def choose(known: Sequence[Shown]) -> Iterator[Shown]:
@@ -183,7 +185,8 @@ class Session(Confidential):
                 risky.append(is_risky)
                 if fits and (not is_risky or self.limit.action == "answer"):
                     history.add(row)
-                    yield row
+                    if row.facts:
+                        yield row
 
         until = self.now + self.limit.window_seconds
         self.state.ledger.update(self.key, choose, self.now, until)

@@ -148,19 +148,6 @@ class PostgresUrl:
         return f"PostgresUrl(schema={self.schema!r})"
 
 
-_ENGINES: WeakSet[sa.Engine] = WeakSet()
-
-
-def _forget_connections() -> None:
-    """Leave to a parent process the connections that it has open."""
-    for engine in _ENGINES:
-        engine.dispose(close=False)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_connections)
-
-
 class Database:
     """
     Where a state is kept; safe with several threads and processes.
@@ -176,14 +163,22 @@ class Database:
         self, where: str | PostgresUrl, *, patience: float = _PATIENCE
     ) -> None:
         self._schema = "" if isinstance(where, str) else where.schema
-        # The one connection to a database in memory serves one thread at a time.
-        self._lock = RLock() if where == MEMORY else nullcontext()
+        self._is_in_memory = where == MEMORY
+        self._lock = RLock()
         with self._failures():
             self._engine = _connect(where, patience)
         sa.event.listen(self._engine, "begin", _begin)
+        sa.event.listen(self._engine, "connect", _sync_at_checkpoints)
+        _DATABASES.add(self)
 
     def __repr__(self) -> str:
         return f"Database({'PostgreSQL' if self._schema else 'SQLite'})"
+
+    def leave_to_parent(self) -> None:
+        """Leave to a parent process the connections and the lock that it has."""
+        self._lock = RLock()
+        if not self._is_in_memory:
+            self._engine.dispose(close=False)
 
     def __del__(self) -> None:
         if (engine := getattr(self, "_engine", None)) is not None:
@@ -199,23 +194,34 @@ class Database:
                 "isolation_level": "REPEATABLE READ",
                 "postgresql_readonly": True,
             }
+        # The one connection to a database in memory serves one thread at a time.
         with (
             self._failures(),
-            self._lock,
+            self._lock if self._is_in_memory else nullcontext(),
             self._engine.execution_options(**options).begin() as connection,
         ):
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
-        """Open a transaction to write: of two writers one waits, and none fails."""
+    def writing(self, part: str = "") -> Iterator[sa.Connection]:
+        """
+        Open a transaction to write: of two writers one waits, and none fails.
+
+        Writers of two named parts of the rows wait for one another in SQLite alone.
+        There threads wait for one another here: SQLite has who waits for a lock sleep,
+        and lets whoever comes first have it.
+        """
         with (
             self._failures(),
-            self._lock,
+            nullcontext() if self._schema else self._lock,
             self._engine.execution_options(writes=True).begin() as connection,
         ):
             if self._schema:
                 lock = sa.func.hashtext(f"sdrag {self._schema}")
+                if part:
+                    share = sa.func.pg_advisory_xact_lock_shared(lock)
+                    lock = sa.func.hashtext(f"sdrag {self._schema} {part}")
+                    connection.execute(sa.select(share))
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(lock)))
             yield connection
 
@@ -329,8 +335,25 @@ def _connect(where: str | PostgresUrl, patience: float) -> sa.Engine:
             poolclass=QueuePool,
             **given,
         )
-    _ENGINES.add(engine)
     return engine
+
+
+_DATABASES: WeakSet[Database] = WeakSet()
+
+
+def _leave_to_parent() -> None:
+    for database in _DATABASES:
+        database.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _sync_at_checkpoints(connection: Any, _: object) -> None:
+    """Wait for the disk once in many commits: a power cut costs the last ones."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def _begin(connection: sa.Connection) -> None:
@@ -365,13 +388,17 @@ def upsert(
     )
 
 
+def may_evict() -> bool:
+    """Say whether a write looks for rows to delete; few do."""
+    return random() < _EVICTED_AT  # noqa: S311 -- no secret
+
+
 def evict(connection: sa.Connection, column: sa.Column[Any], most: int) -> None:
     """Delete the rows that are first by a column, where there are more than `most`."""
-    if random() < _EVICTED_AT:  # noqa: S311 -- no secret
-        last = sa.select(column).where(column.is_not(None)).order_by(column.desc())
-        value = connection.scalar(last.offset(most).limit(1))
-        if value is not None:
-            connection.execute(sa.delete(column.table).where(column <= value))
+    last = sa.select(column).where(column.is_not(None)).order_by(column.desc())
+    value = connection.scalar(last.offset(most).limit(1))
+    if value is not None:
+        connection.execute(sa.delete(column.table).where(column <= value))
 
 
 def lost_state() -> UsageError:

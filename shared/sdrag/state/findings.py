@@ -24,7 +24,15 @@ import sqlalchemy as sa
 
 from sdrag.errors import HostError
 from sdrag.memo import Memo
-from sdrag.state.database import Database, evict, finding, form, rows_among, upsert
+from sdrag.state.database import (
+    Database,
+    evict,
+    finding,
+    form,
+    may_evict,
+    rows_among,
+    upsert,
+)
 from sdrag.state.keys import (
     DOCUMENT_BYTES,
     TEXT_BYTES,
@@ -130,8 +138,8 @@ class Findings:
                     ),
                     stale,
                 )
-            # What was met at questions.
-            evict(connection, finding.c.seen, _MOST_MET)
+            if may_evict():  # what was met at questions
+                evict(connection, finding.c.seen, _MOST_MET)
 
     def registers(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
         """

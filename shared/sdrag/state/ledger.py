@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from sdrag.state.database import Database, evict, shown, upsert
+from sdrag.state.database import Database, evict, may_evict, shown, upsert
 
 MOST_FACTS = 10_000
 """Of one session. Where it has no room, nothing more is shown that tells a fact."""
@@ -62,9 +62,14 @@ class Ledger:
         Raises:
             HostError: The database failed; nothing is remembered.
         """
-        with self._database.writing() as connection:
-            connection.execute(shown.delete().where(shown.c.until <= now))
-            known = sa.select(shown).where(shown.c.session == session)
+        if may_evict():
+            with self._database.writing() as connection:
+                connection.execute(shown.delete().where(shown.c.until <= now))
+                evict(connection, shown.c.until, _MOST_ROWS)
+        mine = shown.c.session == session
+        with self._database.writing(session.hex()) as connection:
+            connection.execute(shown.delete().where(mine, shown.c.until <= now))
+            known = sa.select(shown).where(mine)
             rows = [
                 Shown(row.text, row.document, json.loads(row.facts))
                 for row in connection.execute(known.order_by(shown.c.text))
@@ -80,4 +85,3 @@ class Ledger:
                 for each in choose(rows)
             ]
             upsert(connection, shown, more)
-            evict(connection, shown.c.until, _MOST_ROWS)
