@@ -234,12 +234,11 @@ class ResolutionSection(Section):
     terms: Share | Literal[False] = 0.68
     """That of two medical terms, which are more similar when they differ."""
     context: Share | Literal[False] = 0.38
-    """That of two telling descriptions with the sentences and the documents around
-    them, where each is among the nearest of the other. Without `meaning` there is no
-    `context`."""
+    """That of two discriminative descriptions with the sentences and documents around
+    them, each among the nearest of the other. It needs `meaning`."""
     telling: Share = 0.5
-    """A description is telling if it is as relevant as this in some document, from 0 to
-    1."""
+    """The least relevance, from 0 to 1 in some document, of a discriminative
+    description."""
     implied: bool = True
     """A form also counts as what it names in passing: the town in the name of a
     hospital, the month of a date."""
