@@ -19,6 +19,8 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
+from math import ceil
 from typing import Any, cast
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -47,6 +49,9 @@ from sdrag.framework import local_embeddings
 
 __all__ = ["complete", "context_window", "embed", "messages", "model_name"]
 
+_STEP = 250
+"""Tokens: limits are rounded up to such steps, so that few copies of a model differ."""
+
 
 def complete(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
     """Ask the application's model."""
@@ -56,9 +61,13 @@ def complete(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
         raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
     abilities = Abilities()
 
+    @cache  # each copy opens connections of its own
+    def limited(steps: int) -> LLM:
+        return _limit(llm, steps * _STEP)
+
     async def ask(mode: Mode, prompt: Prompt) -> Completion | str:
         limit = prompt.max_tokens if abilities.limits else None
-        model = _limit(llm, limit)
+        model = llm if limit is None else limited(ceil(limit / _STEP))
         completion = await _ask(mode, model, prompt, abilities)
         if model is not llm and completion.is_cut_off and not completion.text.strip():
             abilities.limits = False  # it thinks first
@@ -103,10 +112,10 @@ async def _fill_in(
     return _completion(response, _filled(model, response))
 
 
-def _limit(model: LLM, tokens: int | None) -> LLM:
+def _limit(model: LLM, tokens: int) -> LLM:
     """Limit the replies of a model, unless the application has."""
     has_limit = "max_tokens" in type(model).model_fields
-    if tokens is None or not has_limit or _read(model, "max_tokens") is not None:
+    if not has_limit or _read(model, "max_tokens") is not None:
         return model
     return model.model_copy(update={"max_tokens": tokens})
 

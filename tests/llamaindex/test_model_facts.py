@@ -78,6 +78,22 @@ def replied(llm, reply_format=None, *, is_async=False):
     return port.call(prompt)
 
 
+def test_prompts_of_about_one_length_share_a_copy_of_the_model():
+    """Each copy would open connections; no limit is lower than what is asked for."""
+    asked = {}
+
+    class Limited(MockLLM):
+        def chat(self, messages, **kwargs):
+            asked[id(self)] = self.max_tokens
+            return super().chat(messages, **kwargs)
+
+    port = complete(Limited())
+    for limit in range(200, 900, 10):
+        port.call(Prompt("p", (Message("user", constant("?")),), max_tokens=limit))
+
+    assert sorted(asked.values()) == [250, 500, 750, 1000]
+
+
 OPENAI = {"prompt_tokens": 50, "completion_tokens": 20}
 GOOGLE = {"prompt_token_count": 50, "candidates_token_count": 20}
 
