@@ -248,7 +248,7 @@ def _completion(reply: Any) -> Completion:
     message = reply.get("raw") if isinstance(reply, dict) else reply
     usage: Any = getattr(message, "usage_metadata", None) or {}
     counts = usage.get("input_tokens"), usage.get("output_tokens")
-    return Completion.of(_text(reply), *counts, is_cut_off=_is_cut_off(reply))
+    return Completion(_text(reply), *counts, _is_cut_off(reply))
 
 
 def _text(reply: Any) -> str:

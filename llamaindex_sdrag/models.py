@@ -212,10 +212,10 @@ def _filled(llm: FunctionCallingLLM, response: ChatResponse) -> str | None:
 def _completion(response: ChatResponse, filled: str | None = None) -> Completion:
     """Return what a model said, and how many tokens it took, where it says so."""
     text = str(response.message.content or "") if filled is None else filled
-    counts: tuple[object, object] = (None, None)
+    counts: tuple[Any, Any] = (None, None)
     with suppress(Exception):  # of any provider
         counts = get_tokens_from_response(response)
-    return Completion.of(text, *counts, is_cut_off=_is_cut_off(response.raw))
+    return Completion(text, *counts, _is_cut_off(response.raw))
 
 
 def _is_cut_off(raw: Any) -> bool:

@@ -232,7 +232,7 @@ def test_the_applications_own_search_is_asked_once():
         (Completion("seven!!", 50), (50, 2)),
         (Completion("seven!!", None, 20), (3, 20)),
         (Completion("seven!!"), (3, 2)),
-        (Completion.of("seven!!", 0, "20"), (3, 2)),
+        (Completion("seven!!", 0, "20"), (3, 2)),
         (None, None),
         (Completion(None, 3, 3), None),
     ],

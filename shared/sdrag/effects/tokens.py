@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Self
 
 from sdrag.effects.retrying import refusal
 from sdrag.vocabulary import Confidential
@@ -28,8 +27,9 @@ class Completion(Confidential):
 
     Args:
         text: Of the reply.
-        tokens_in: How many tokens were read; None where nobody says.
-        tokens_out: How many were written.
+        tokens_in: How many tokens were read; None where a provider gives no number, or
+            zero.
+        tokens_out: How many were written, likewise.
         is_cut_off: It ended at a limit of tokens.
     """
 
@@ -38,21 +38,12 @@ class Completion(Confidential):
     tokens_out: int | None = None
     is_cut_off: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        text: str,
-        tokens_in: object,
-        tokens_out: object,
-        *,
-        is_cut_off: bool = False,
-    ) -> Self:
-        """Make one of a provider's counts, which may be zero or no numbers at all."""
-        counts = (
-            n if isinstance(n, int) and n > 0 else None for n in (tokens_in, tokens_out)
-        )
-        read, written = counts
-        return cls(text, read, written, is_cut_off)
+    def __post_init__(self) -> None:
+        """Leave out counts that are none, whatever a provider makes of them."""
+        for name in ("tokens_in", "tokens_out"):
+            count = getattr(self, name)
+            if not isinstance(count, int) or count <= 0:
+                object.__setattr__(self, name, None)
 
 
 def estimate_tokens(texts: Iterable[str]) -> int:

@@ -88,7 +88,7 @@ Text, between two lines of {mark}:
 
 _EXAMPLE_CONSTRAINTS = (
     "[ex/1] Remove the names of patients\n"
-    "[ex/2] Hide exact dates\n"
+    "[ex/2] Hide sums of money\n"
     "[ex/3] Conceal what the patient was treated for"
 )
 """No constraint of a policy can have an id with a slash."""
@@ -98,15 +98,9 @@ _EXAMPLE_TEXT = (
 )
 _EXAMPLE_REPLY = (
     '{"verdicts": [{"constraint": "ex/1", "spans": ["Ruth Calder", "Calder"]}, '
-    '{"constraint": "ex/2", "spans": ["3 May"]}, '
+    '{"constraint": "ex/2", "spans": []}, '
     '{"constraint": "ex/3", "spans": ["migraine", "attacks since childhood"]}]}'
 )
-_NOTHING_TEXT = "The library opens at nine."
-_NOTHING_REPLY = (
-    '{"verdicts": [{"constraint": "ex/1", "spans": []}, '
-    '{"constraint": "ex/2", "spans": []}, {"constraint": "ex/3", "spans": []}]}'
-)
-
 
 _REPLY, _ENTRY = 100, 40
 """Tokens that a reply may take, and each of its verdicts, beside what it quotes."""
@@ -137,8 +131,6 @@ def extraction_prompt(
             Message("system", constant(_SYSTEM)),
             _task(constant(_EXAMPLE_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
             Message("assistant", constant(_EXAMPLE_REPLY)),
-            _task(constant(_NOTHING_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
-            Message("assistant", constant(_NOTHING_REPLY)),
             _task(Labelled(shown, text.labels), constant("\n".join(asked)), key),
         ),
         reply_format=Verdicts,
