@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import yaml
 
+from sdrag.documents import chunks_of
 from sdrag.errors import PolicyError, UsageError
 from sdrag.explanation.explain import Explainer
 from sdrag.explanation.explanations import Explanation
@@ -97,15 +98,17 @@ def let_stay(
     Returns:
         The policy, and for each of the words what was done, or why they go on.
     """
-    before = Policy.parse(text)
-    read = _explain(before, words, documents)
-    changed = text
+    before, changed = Policy.parse(text), text
+    # Whole documents: a name in one sentence hides its parts in another.
+    held = [d for d in documents if any(each in d.text for each in words)]
+    passages = [*chain.from_iterable(map(chunks_of, held)), *_alone(words, held)]
+    read = Explainer(before).explain(passages)
     for each in words:
         hidden, kept = _constraints_over(read, each).hidden, " ".join(each.split())
         for number, rule in enumerate(before.rules):
             if rule.id in hidden:
                 changed = _Lines(changed).append(number, "keep", kept)
-    read_again = _explain(Policy.parse(changed), words, documents)
+    read_again = Explainer(Policy.parse(changed)).explain(passages)
     notes = []
     for each in words:
         hidden = _constraints_over(read, each).hidden
@@ -127,7 +130,11 @@ def make_go(
         The policy, and for each of the words what was done.
     """
     policy = Policy.parse(text)
-    read = _explain(policy, words, documents)
+    # Sentences: an example is a text of its own.
+    parts = (part.of(d.text) for d in documents for part in sentences(d.text))
+    texts = dict.fromkeys(t for t in parts if any(each in t for each in words))
+    passages = [Passage(text, text) for text in texts][:_MOST_TEXTS]
+    read = Explainer(policy).explain([*passages, *_alone(words, passages)])
     changed, notes = text, []
     for each in words:
         over = _constraints_over(read, each)
@@ -141,7 +148,7 @@ def make_go(
         else:
             sentence = f"Hide {_as_json(each)}"
             changed = _Lines(changed).add({"text": sentence, "examples": [example]})
-            note = "no sentence hid all of it; one was added"
+            note = f"added {sentence}"
             if over.left:
                 near = _quote(policy, over.left)
                 note += f", and `sensitivity: high` under {near} may do as well"
@@ -162,24 +169,11 @@ class _Over(NamedTuple):
     gone: bool
 
 
-def _explain(
-    policy: Policy, words: Sequence[str], documents: Sequence[Passage]
-) -> list[Explanation]:
-    """Explain the sentences of documents that some words are in."""
-    texts = {
-        (document.id, part.of(document.text)): document
-        for document in documents
-        for part in sentences(document.text)
-        if any(each in part.of(document.text) for each in words)
-    }
-    passages = [
-        replace(document, id=f"{name} {number}", text=text, document_id=name)
-        for number, ((name, text), document) in enumerate(texts.items())
-    ][:_MOST_TEXTS]
+def _alone(words: Sequence[str], passages: Sequence[Passage]) -> Iterator[Passage]:
+    """Yield words that no passage has, as passages."""
     for each in words:
         if not any(each in passage.text for passage in passages):
-            passages.append(Passage(each, each))
-    return Explainer(policy).explain(passages) if passages else []
+            yield Passage(each, each)
 
 
 def _constraints_over(explanations: Sequence[Explanation], words: str) -> _Over:

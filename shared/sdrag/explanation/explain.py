@@ -42,8 +42,6 @@ from sdrag.privacy.audit import count_failures
 from sdrag.text.spans import SpanUnion, merge
 from sdrag.vocabulary import Constraint, Finding, Passage, Principal, Redaction, Span
 
-__all__ = ["Explainer", "explain"]
-
 _REGISTER = Cause("register")
 
 

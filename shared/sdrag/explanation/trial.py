@@ -40,14 +40,7 @@ _HOW = re.compile(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trial(Confidential):
-    """
-    What a constraint did with sentences.
-
-    Args:
-        hides: Words that it hid, each with its sentence; three at most.
-        stays: A sentence that it left as it is; empty where it left none.
-        tried: How many sentences it was tried on.
-    """
+    """Words that a constraint hid, with their sentences, and a sentence that stays."""
 
     hides: tuple[tuple[tuple[str, ...], str], ...]
     stays: str
@@ -60,16 +53,7 @@ class Trial(Confidential):
 
 
 def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
-    """
-    Try an understood constraint, with its keeps, on made-up sentences.
-
-    Args:
-        parsed: The constraint.
-        policy: Of which it is one.
-
-    Raises:
-        SdragError: A sentence could not be read.
-    """
+    """Try an understood constraint of a policy, with its keeps, on sentences."""
     name = parsed.constraint.id
     (entry,) = (each for each in policy.constraints if each.id == name)
     alone = entry.model_copy(update={"where": {}, "unless": (), "examples": ()})
@@ -125,9 +109,6 @@ def opened_by(keep: Keep, policy: Policy) -> list[str]:
 
     Words are tried in two sentences, types are compared with those that a constraint
     asks for. What a pattern matches is not known: it may open any of them.
-
-    Raises:
-        SdragError: A sentence could not be read.
     """
     refused = not_understood(policy)
     rules = [rule for rule in policy.rules if rule.id not in refused]

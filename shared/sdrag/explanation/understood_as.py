@@ -65,15 +65,7 @@ _UNDERSTOOD = "Remove names of people"
 
 @dataclass(frozen=True, slots=True)
 class KindOfMention:
-    """
-    Types that an author knows under one name.
-
-    Args:
-        types: Of mentions.
-        name: In the plural.
-        phrases: Sentences with one, which is in braces.
-        beside: Sentences with none.
-    """
+    """Types that an author knows under one name, and sentences with and without one."""
 
     types: frozenset[str]
     name: str
@@ -128,14 +120,7 @@ class Description(NamedTuple):
 def describe(
     parsed: ParsedConstraint, policy: Policy, *, has_model: bool
 ) -> Description:
-    """
-    Describe what a constraint hides, or why it is refused; its own words are quoted.
-
-    Args:
-        parsed: The constraint.
-        policy: Of which it is one.
-        has_model: Whether a model decides where the local engine does not understand.
-    """
+    """Describe what a constraint hides, or why it is refused; it is quoted."""
     rule = parsed.constraint
     entries = (each for each in policy.constraints if each.id == rule.id)
     keeps = tuple(keep.keep() for entry in entries for keep in entry.keep)

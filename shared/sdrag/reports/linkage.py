@@ -29,12 +29,7 @@ _LETTERS = 34
 
 
 def render_linkage(masked: Masked) -> str:
-    """
-    Return the report as an HTML document.
-
-    Args:
-        masked: Of a plan that `fit` returned.
-    """
+    """Return the report of a masked corpus as an HTML document."""
     return page("Linkage report", _parts(masked))
 
 

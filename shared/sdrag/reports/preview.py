@@ -30,23 +30,12 @@ _WARNING = (
 
 @dataclass(slots=True, repr=False)
 class Preview(Confidential):
-    """
-    What a policy hides in documents.
+    """What a policy hides in documents; `others` are explained under another one."""
 
-    Args:
-        constraints: The words of all constraints by their ids, in the policy's order.
-        explanations: Of the chunks, in the order of the documents.
-        refused: Why constraints are not enforced without a model, by their ids.
-        unread: Files that were not read, or not all of, and what is left out.
-        documents: How many were.
-        names: Of this policy, and of another one that it is compared with.
-        others: The explanations of the same chunks under the other one.
-    """
-
-    constraints: Mapping[str, str]
-    refused: Mapping[str, str] = field(default_factory=dict)
-    explanations: list[Explanation] = field(default_factory=list)
-    unread: list[tuple[str, str]] = field(default_factory=list)
+    constraints: Mapping[str, str]  # their words by their ids, as the policy has them
+    refused: Mapping[str, str] = field(default_factory=dict)  # ids, and why
+    explanations: list[Explanation] = field(default_factory=list)  # of all chunks
+    unread: list[tuple[str, str]] = field(default_factory=list)  # files, and why
     documents: int = 0
     names: tuple[str, str] = ("this policy", "the other policy")
     others: list[Explanation] = field(default_factory=list)
@@ -164,12 +153,7 @@ def compare(first: Explanation, second: Explanation) -> list[Mark]:
 
 
 def render_preview(preview: Preview) -> str:
-    """
-    Return the page. It shows raw text: it is for those who may read the documents.
-
-    Args:
-        preview: Of at most 2,000 chunks; the page says how many it leaves out.
-    """
+    """Return the page, of 2,000 chunks. It shows raw text: keep it as the documents."""
     groups = {name: number for number, name in enumerate(preview.constraints)}
     marks = [list(item.marks(groups)) for item in preview.explanations[:_MOST_CHUNKS]]
     cards = (

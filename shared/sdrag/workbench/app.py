@@ -49,14 +49,7 @@ _LONGEST_NAME = 200
 
 
 class Workbench(Confidential):
-    """
-    What one workbench looks at, and does for its page.
-
-    Args:
-        policy_file: Whose text the editor starts with.
-        policy_text: That text, right or wrong; a sample if not given.
-        folder: Of documents that may be opened, or one document.
-    """
+    """What one workbench looks at, and does for its page; the policy may be wrong."""
 
     def __init__(
         self,

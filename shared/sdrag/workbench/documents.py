@@ -33,17 +33,9 @@ class LoadedDocuments(Confidential):
 
     def add(self, name: str, data: bytes) -> tuple[dict[int, Passage], tuple[str, ...]]:
         """
-        Read the documents of a file; those of an earlier one of that name go.
+        Read a file in place of an earlier one of that name.
 
-        Args:
-            name: Of the file, with its suffix.
-            data: All of it.
-
-        Returns:
-            The documents by their numbers, and what of the file is not read.
-
-        Raises:
-            RefusedError: It cannot be read, or there is no more space.
+        Returns its documents by their numbers, and what of it is not read.
         """
         if not name.lower().endswith(SUFFIXES):
             known = " ".join(SUFFIXES)
@@ -72,12 +64,7 @@ class LoadedDocuments(Confidential):
             self._documents.pop(number, None)
 
     def get(self, number: int) -> Passage:
-        """
-        Return a document.
-
-        Raises:
-            RefusedError: There is none of that number any more.
-        """
+        """Return a document, if it is still there."""
         document = self.all().get(number)
         if document is None:
             raise RefusedError(404, "This document is not loaded any more.")

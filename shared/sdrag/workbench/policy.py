@@ -22,13 +22,7 @@ MAX_PROBLEMS = 50
 
 
 def describe_text(text: str) -> dict[str, Any]:
-    """
-    Describe a policy that is being typed; it may be wrong, and is bounded.
-
-    Returns:
-        Its problems with line and key, and where there are none each constraint with
-        what it is understood as, and what the rest does.
-    """
+    """Describe a policy that is being typed; it may be wrong, and is bounded."""
     problems: tuple[PolicyError, ...] = ()
     try:
         policy = Policy.parse(text)
@@ -55,12 +49,7 @@ def describe_text(text: str) -> dict[str, Any]:
 
 
 def policy_of(text: str, sensitivity: Sensitivity | None) -> Policy:
-    """
-    Return the policy that is looked at, with the slider's sensitivity.
-
-    Raises:
-        RefusedError: It is wrong.
-    """
+    """Return the policy that is looked at, with the slider's sensitivity."""
     try:
         policy = Policy.parse(text)
     except PolicyError as error:

@@ -25,12 +25,7 @@ _MOST_CONNECTIONS = 64
 
 
 def serve(bench: Workbench, port: int, announce: Callable[[str], None]) -> None:
-    """
-    Serve until interrupted; `announce` is handed the address, with the token in it.
-
-    Raises:
-        UsageError: The port cannot be had.
-    """
+    """Serve until interrupted; `announce` is called with the address and its token."""
     listening = _listening(port)
     chosen = int(listening.getsockname()[1])
     token = secrets.token_urlsafe(32)
