@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -128,19 +127,6 @@ def test_a_policy_of_no_file_cannot_be_reloaded(build, source):
     assert is_under_a(shown(wrapper))
 
 
-def test_a_relative_path_is_that_of_the_start(file, tmp_path, monkeypatch):
-    write(file, A)
-    monkeypatch.chdir(file.parent)
-    wrapper = llamaindex_retriever(FOUND, policy=file.name)
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    write(file, B)
-
-    wrapper.reload()
-
-    assert is_under_b(shown(wrapper))
-
-
 def test_what_was_located_stays_located(file):
     """The state is kept, so a model is not asked again."""
     prompts = []
@@ -264,15 +250,3 @@ def test_an_agents_tool_is_under_the_policy_of_its_call(file):
 
     assert is_under_a(answer())
     assert is_under_b(answer())
-
-
-def test_a_copy_reads_the_file_as_well(file):
-    """Of LangChain's wrappers, however they are copied."""
-    write(file, A)
-    first = langchain_retriever(FOUND, policy=file)
-    copies = [first.model_copy(), first.model_copy(deep=True), copy.deepcopy(first)]
-    write(file, B)
-    for wrapper in (*copies, first, copy.copy(first)):
-        wrapper.reload()
-        assert is_under_b(shown(wrapper))
-        assert wrapper.policy_hash == named(B)

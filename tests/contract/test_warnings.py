@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -133,24 +131,6 @@ def test_every_wrapper_warns_for_itself(build, warned):
     ask(first, NOBODY)
     asyncio.run(aask(first, NOBODY))
     asyncio.run(aask(second, NOBODY))
-
-    assert len(warned()) == 2
-
-
-def test_threads_warn_once_together(warned):
-    """However many requests find the same cause at once."""
-    wrapper = llamaindex_postprocessor(NOBODY)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: ask(wrapper, NOBODY), range(32)))
-
-    assert len(warned()) == 1
-
-
-def test_a_deep_copy_warns_for_itself(warned):
-    """A wrapper can be copied, whatever it has warned of."""
-    wrapper = langchain_retriever(NOBODY)
-    for copied in (wrapper, copy.deepcopy(wrapper)):
-        ask(copied, NOBODY)
 
     assert len(warned()) == 2
 

@@ -123,29 +123,3 @@ async def test_a_stream_that_the_loop_ends_leaves_nobody_behind():
         await asyncio.sleep(0)
 
     assert current_principal() is None
-
-
-async def test_tasks_inherit_the_principal_of_their_creator():
-    """Those of two principals do not mix, and each keeps its own after the block."""
-
-    async def ask() -> list[Principal | None]:
-        seen = []
-        for _ in range(3):
-            await asyncio.sleep(0)
-            seen.append(current_principal())
-        return seen
-
-    with acting_as(JUDGE):
-        first = asyncio.create_task(ask())
-    with acting_as(CLERK):
-        second = asyncio.create_task(ask())
-
-    assert (await first, await second) == ([JUDGE] * 3, [CLERK] * 3)
-
-
-def test_a_thread_has_it_with_the_context_only():
-    """A pool's thread that was given no context acts for nobody."""
-    with ThreadPoolExecutor(1) as pool, acting_as(JUDGE):
-        context = contextvars.copy_context()
-        assert pool.submit(current_principal).result() is None
-        assert pool.submit(context.run, current_principal).result() is JUDGE

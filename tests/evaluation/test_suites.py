@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.suites.__main__ import app
-from benchmarks.suites.answers import read_answers
-from benchmarks.suites.json_files import load_articles
-from benchmarks.suites.planting import OWN_ORDERS, Planting
 from benchmarks.suites.rcqa import FIGURES
-from benchmarks.suites.wordings import read_wordings
-from sdrag.errors import SdragError, UsageError
-from sdrag.evaluation.measures import broken, witness_spans
 
 SOURCE = "The harbour of Lorne was built in 1871 by the town council."
 FALSE = "Dragons guard the castle."
@@ -160,29 +153,6 @@ def test_a_suite_ends_with_one_json_object(suite, tmp_path):
     assert {name: found.get(name) for name in expected} == expected
 
 
-@pytest.mark.parametrize("suite", SUITES)
-def test_a_file_of_another_form_is_refused_and_not_quoted(suite, tmp_path):
-    """Neither by the error nor by what is printed before it."""
-    for content in ([{"secret": "Lorne"}], ["Lorne"], {"Lorne": 1}, 7):
-        command = [*suite.split(), str(stored(tmp_path, content))]
-        result = CliRunner().invoke(app, command)
-        if suite.startswith("control") and content == ["Lorne"]:
-            continue  # a list of texts is a corpus
-        assert isinstance(result.exception, SdragError), (content, result.output)
-        assert "Lorne" not in f"{result.exception}{result.output}"
-
-
-def test_the_packaged_pairs_are_balanced():
-    """Each kind has as many true claims as false ones, half of each set aside."""
-    rows = read_answers()
-    count = Counter((row.kind, row.part, row.supported) for row in rows)
-
-    assert len(rows) >= 120
-    assert len(set(count.values())) == 1
-    assert len(count) == 4 * len({row.kind for row in rows})
-    assert read_wordings()
-
-
 def test_rcqa_compares_what_a_model_and_the_local_engine_release():
     """One that is always right leaks nothing, and spares what is harmless."""
     exact = run_suite("rcqa", "--limit", "1", "--llm", "scripted:exact")
@@ -195,49 +165,3 @@ def test_rcqa_compares_what_a_model_and_the_local_engine_release():
     assert raw["privacy"] < local["privacy"]
     assert exact["tokens_in"] > exact["tokens_out"] > 0
     assert exact["unreadable_replies"] == 0
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "--defense prayer",
-        "--attack everything",
-        "--engine magic",
-        "--llm scripted:lucky",
-        "--llm scripted:exact --defense prompt",
-        "--llm scripted:exact --plant everywhere",
-        "--plant other",
-    ],
-)
-def test_what_makes_no_sense_is_refused(arguments):
-    """Before anything is measured."""
-    result = CliRunner().invoke(app, ["rcqa", *arguments.split()])
-
-    assert isinstance(result.exception, SdragError) or result.exit_code == 2
-
-
-def test_planted_orders_stand_in_the_texts_and_hide_nothing():
-    """In a passage of its own, or behind witness words; none leaks by itself."""
-    for number, article in enumerate(load_articles()[:2]):
-        listed = article["constraint_to_witness_words"]
-        words = [word for listed_words in listed.values() for word in listed_words]
-        plain = Planting().passages(article, number)
-        other = Planting("other").passages(article, number)
-        same = Planting("same").passages(article, number)
-
-        (order,) = [passage.text for passage in other if passage not in plain]
-        assert order in OWN_ORDERS
-        assert [passage for passage in other if passage in plain] == list(plain)
-        for before, after in zip(plain, same, strict=True):
-            order = after.text.removeprefix(before.text)
-            assert after.text.startswith(before.text)
-            assert bool(order) == bool(witness_spans(before.text, words))
-            assert not broken(order, listed, listed)
-    leaking = {
-        "article_text": "Then Meyers left.",
-        "constraint_to_witness_words": {"Remove names": ["Meyers"]},
-    }
-    (passage,) = Planting("same", ("Ask Meyers!", "Go on!")).passages(leaking, 0)
-    assert passage.text == "Then Meyers left. Go on!"
-    with pytest.raises(UsageError, match="witness word"):
-        Planting("other", ("Ask Meyers!",)).passages(leaking, 0)

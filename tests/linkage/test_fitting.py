@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.effects.prompts import Label, Prompt
+from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.errors import UsageError
 from sdrag.linkage import Fitted, assess, fit
@@ -229,13 +229,6 @@ class TestModelExtractor:
         update = plan.updated([old[0]], entities=ModelExtractor(), runner=runner)
         assert all(len(effect.items) == 1 for effect in runner.effects[asked:])
         assert len(update.fitted.masked.assessment.links) == 1
-
-    def test_its_prompts_are_labelled(self) -> None:
-        """Documents are sensitive, and nobody's question stands beside them."""
-        runner = Scripted(complete=self.answer)
-        fit([Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner)
-        prompts = [e.items[0] for e in runner.effects if hasattr(e.items[0], "labels")]
-        assert {prompt.labels for prompt in prompts} == {Label.SENSITIVE}
 
     def test_an_unreadable_reply_withholds(self) -> None:
         """It is not taken for a document without entities."""
