@@ -44,6 +44,7 @@ check: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python benchmarks/tools/reference.py --check
+	$(BIN)/python -m benchmarks.page --check
 
 slow: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow

@@ -4,6 +4,9 @@ Measures the figures of docs/benchmarks.md and prints them as Markdown tables.
     python -m benchmarks.page                     # all sections, as `make bench` does
     python -m benchmarks.page question growth     # some of them
     python -m benchmarks.page --quick             # small sizes
+    python -m benchmarks.page peers --texts synth_dataset_v2.json
+    python -m benchmarks.page --write             # also writes the tables of the page
+    python -m benchmarks.page --check             # are the tables as they were written?
 
 A busy machine slows whoever runs at that moment. So those that are compared take turns,
 round after round within one process, and medians are shown: read the ratios.
@@ -13,10 +16,11 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import os
 import platform
+import re
 import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +34,6 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-import yaml
 
 from benchmarks.suites.json_files import load_articles
 
@@ -41,6 +44,12 @@ Work = Callable[[int], object]
 
 def take_turns(contenders: Mapping[str, Work], rounds: int) -> dict[str, float]:
     """Return the median seconds of each contender, after one round that warms up."""
+    times = time_turns(contenders, rounds)
+    return {name: median(taken) for name, taken in times.items()}
+
+
+def time_turns(contenders: Mapping[str, Work], rounds: int) -> dict[str, list[float]]:
+    """Return the seconds of each contender in each round but the first."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for number in range(rounds + 1):
         order = list(contenders.items())
@@ -49,7 +58,7 @@ def take_turns(contenders: Mapping[str, Work], rounds: int) -> dict[str, float]:
             start = perf_counter()
             work(number)
             times[name].append(perf_counter() - start)
-    return {name: median(taken[1:]) for name, taken in times.items()}
+    return {name: taken[1:] for name, taken in times.items()}
 
 
 def compare(reference: str, contenders: Mapping[str, Work], rounds: int) -> list[Row]:
@@ -75,18 +84,20 @@ def write_policy(constraints: int) -> dict[str, Any]:
 
 
 def measure_question(*, quick: bool) -> dict[str, list[Row]]:
-    """Ask a wrapped retriever and the bare one, in LangChain over Chroma on disk."""
+    """Ask the bare retriever and each mode, in LangChain over Chroma on disk."""
     from langchain_chroma import Chroma  # noqa: PLC0415 -- this section alone
     from langchain_core.documents import Document  # noqa: PLC0415 -- as above
 
     from langchain_sdrag import (  # noqa: PLC0415 -- as above
         ConstraintBinder,
+        RedactingTransformer,
         SelectiveDisclosureRetriever,
     )
     from langchain_sdrag.local_embeddings import LocalEmbeddings  # noqa: PLC0415
 
-    chunks, rounds = (10, 3) if quick else (200, 40)
-    policy, text = write_policy(20 if quick else 100), write_text(1000 * chunks)
+    chunks, rounds = (10, 6) if quick else (20, 20)
+    policy, text = write_policy(20), write_text(1000 * chunks)
+    hiding = {**policy, "disclosure": {"influence": "none"}}
     documents = [
         Document(
             text[1000 * number :][:1000],
@@ -95,53 +106,81 @@ def measure_question(*, quick: bool) -> dict[str, list[Row]]:
         )
         for number in range(chunks)
     ]
-    numbers = count()
-
-    def ask_anew(retriever: Any) -> object:
-        return retriever.invoke(f"What was done on day {next(numbers)}?")
+    numbers, words = count(), re.findall(r"[a-z]{5,}", text)
 
     with tempfile.TemporaryDirectory() as folder:
-        store = Chroma("chunks", LocalEmbeddings(), f"{folder}/chroma")
-        store.add_documents(documents)
-        bare = store.as_retriever(search_kwargs={"k": 10})
+
+        def wrap(
+            given: Mapping[str, Any], stored: list[Document], state: str | None
+        ) -> Any:
+            name = f"chunks-{next(numbers)}"
+            store = Chroma(name, LocalEmbeddings(), f"{folder}/chroma")
+            store.add_documents(stored)
+            bare = store.as_retriever(search_kwargs={"k": 10})
+            if not given:
+                return bare
+            return SelectiveDisclosureRetriever(
+                base_retriever=bare, policy=given, state=state
+            )
+
         state = f"{folder}/state.sqlite"
         ConstraintBinder(policy=policy, state=state).transform_documents(documents)
-        wrapped = SelectiveDisclosureRetriever(
-            base_retriever=bare, policy=policy, state=state
-        )
-        unbound = [
-            SelectiveDisclosureRetriever(base_retriever=bare, policy=policy)
-            for _ in range(2 if quick else 4)
-        ]
-        cases: list[tuple[str, str, Work, Work, int]] = [
-            (
-                "bound",
-                "cold",
-                lambda _: ask_anew(bare),
-                lambda _: ask_anew(wrapped),
-                rounds,
-            ),
-            (
-                "never bound",
-                "first",
-                lambda _: ask_anew(bare),
-                lambda number: ask_anew(unbound[number]),
-                len(unbound) - 1,
-            ),
-        ]
-        rows = []
-        for index, question, plain, ours, times in cases:
-            taken = take_turns({"bare": plain, "wrapped": ours}, times)
-            rows.append(
-                {
-                    "index": index,
-                    "question": question,
-                    "bare, ms": 1000 * taken["bare"],
-                    "wrapped, ms": 1000 * taken["wrapped"],
-                    "times": taken["wrapped"] / taken["bare"],
-                }
-            )
-    return {"asked": rows}
+        view = RedactingTransformer(policy=hiding, state=state)
+        redacted = view.transform_documents(documents)
+        bare = wrap({}, documents, None)
+        modes = {
+            "bare retriever": bare,
+            "wrapped": wrap(policy, documents, state),
+            "wrapped, `influence: none`": wrap(hiding, redacted, state),
+            "wrapped, `session`": wrap({**policy, "session": {}}, documents, state),
+        }
+        unbound = [wrap(policy, documents, None) for _ in range(2)]
+
+        def ask(retriever: Any, name: str = "they") -> object:
+            number = next(numbers)
+            word, other = words[number], words[-number]
+            return retriever.invoke(f"What did {name} do about {word} and {other}?")
+
+        cold: dict[str, Work] = {
+            name: lambda _, r=retriever: ask(r) for name, retriever in modes.items()
+        }
+        warm: dict[str, Work] = {
+            f"{name}, the same question again": lambda _, r=retriever: r.invoke("Who?")
+            for name, retriever in modes.items()
+        }
+        asked = compare("bare retriever", cold | warm, rounds)
+        first: dict[str, Work] = {
+            "bare retriever": lambda _: ask(bare),
+            "wrapped, index never bound": lambda n: ask(unbound[n]),
+        }
+        asked += compare("bare retriever", first, len(unbound) - 1)[1:]
+        names = {"held": _find_name(text), "not held": "Zelda Zorblatt"}
+        cases: dict[str, Work] = {
+            f"{mode}; {kind}": lambda _, m=mode, n=name: ask(modes[m], n)
+            for mode in modes
+            for kind, name in names.items()
+        }
+        times = time_turns(cases, rounds)
+    named: list[Row] = [
+        {
+            "retriever": case.split("; ")[0],
+            "name in the question": case.split("; ")[1],
+            **{
+                f"{share} %, ms": 1000 * float(np.percentile(taken, share))
+                for share in (10, 50, 90)
+            },
+        }
+        for case, taken in times.items()
+    ]
+    return {"asked": asked, "named": named}
+
+
+def _find_name(text: str) -> str:
+    """Return the name that a text holds most often."""
+    from sdrag.detectors.local import mentions  # noqa: PLC0415 -- this section alone
+
+    found = [m.span.of(text) for m in mentions(text[:20_000]) if m.type == "PERSON"]
+    return max(found, key=found.count)
 
 
 def measure_checks(*, quick: bool) -> dict[str, list[Row]]:
@@ -160,60 +199,6 @@ def measure_checks(*, quick: bool) -> dict[str, list[Row]]:
         "scanning it with the classifier": lambda n: scan_text(passages[n], whole),
     }
     return {"scanned": compare("embedding the passage", contenders, rounds)}
-
-
-IMPORTS = {
-    "sdrag": ("import sdrag", "import pydantic, numpy"),
-    "langchain_sdrag": (
-        "from langchain_sdrag import SelectiveDisclosureRetriever",
-        "from langchain_core.retrievers import BaseRetriever",
-    ),
-    "llamaindex_sdrag": (
-        "from llamaindex_sdrag import SelectiveDisclosureRetriever",
-        "from llama_index.core.retrievers import BaseRetriever",
-    ),
-}
-"""What is imported, and what of others it cannot do without."""
-
-
-def measure_starting(*, quick: bool) -> dict[str, list[Row]]:
-    """Import in new processes, and read a policy next to its YAML."""
-    from sdrag.policy import Policy  # noqa: PLC0415 -- this section alone
-
-    rounds = 1 if quick else 7
-    imported: list[Row] = []
-    for package, (ours, theirs) in IMPORTS.items():
-        codes = {"none": "pass", "theirs": theirs, "ours": ours}
-        taken = take_turns(
-            {name: lambda _, c=code: _run(c) for name, code in codes.items()}, rounds
-        )
-        needed, whole = taken["theirs"] - taken["none"], taken["ours"] - taken["none"]
-        imported.append(
-            {
-                "package": f"`{package}`",
-                "what it needs": f"`{theirs}`",
-                "needed, ms": 1000 * needed,
-                "whole, ms": 1000 * whole,
-                "times": whole / needed,
-            }
-        )
-    read: list[Row] = []
-    for constraints in (3, 100):
-        text = yaml.safe_dump(write_policy(constraints))
-        contenders: dict[str, Work] = {
-            "YAML alone": lambda _, t=text: yaml.safe_load(t),
-            "policy": lambda _, t=text: Policy.read(yaml.safe_load(t)),
-        }
-        rows = compare("YAML alone", contenders, 3 * rounds)
-        read += [{"constraints": constraints, **row} for row in rows]
-    return {"imported": imported, "read": read}
-
-
-def _run(code: str) -> object:
-    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    return subprocess.run(  # noqa: S603 -- this interpreter, and code from above
-        [sys.executable, "-c", code], check=True, cwd=ROOT, env=environment
-    )
 
 
 def measure_growth(*, quick: bool) -> dict[str, list[Row]]:
@@ -241,7 +226,7 @@ def measure_growth(*, quick: bool) -> dict[str, list[Row]]:
 
 PATHS = {
     "detecting": ("characters", (100_000, 400_000, 1_600_000)),
-    "locating": ("characters", (10_000, 20_000, 40_000)),
+    "locating": ("characters", (5_000, 10_000, 20_000)),
     "scanning for injections": ("characters", (50_000, 200_000, 800_000)),
     "masking plan": ("documents", (10_000, 30_000, 100_000)),
 }
@@ -305,12 +290,82 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
+def measure_processes(*, quick: bool) -> dict[str, list[Row]]:
+    """Ask in one process, and in two that share a state."""
+    questions = 20 if quick else 200
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number in (1, 2):
+            with ProcessPoolExecutor(number, mp_context=get_context("spawn")) as pool:
+                parts = [(f"{folder}/state.sqlite", questions)] * number
+                taken = list(pool.map(ask_many, parts))
+            rate = sum(questions / seconds for seconds in taken)
+            rows.append({"processes": str(number), "questions a second": rate})
+    for row in rows:
+        rate = float(row["questions a second"])
+        row["times"] = rate / float(rows[0]["questions a second"])
+    return {"shared": rows}
+
+
+def ask_many(given: tuple[str, int]) -> float:
+    """Return the seconds of so many questions over one state."""
+    from sdrag.evaluation.index import SentenceIndex, sentence_chunks  # noqa: PLC0415
+    from sdrag.pipeline import Engine, Request, bind, disclose  # noqa: PLC0415
+
+    path, questions = given
+    engine = Engine(write_policy(20), state=path)
+    index = SentenceIndex(sentence_chunks(write_text(10_000), "text"))
+    engine.run(bind(index.passages, engine))
+
+    def ask(number: int) -> None:
+        question = f"What was done on day {number}?"
+        passages = index.search(question, 10)
+        engine.run(disclose(passages, Request(question), engine))
+
+    ask(0)
+    start = perf_counter()
+    for number in range(questions):
+        ask(number)
+    return perf_counter() - start
+
+
+def measure_peers(*, quick: bool, texts: Path) -> dict[str, list[Row]]:
+    """Redact the same sentences as others do; recall stands beside speed."""
+    from benchmarks.peers import read_sentences, redactors, score  # noqa: PLC0415
+
+    sentences = read_sentences(texts, 10 if quick else 150)
+    known = {name: (calls, redact) for name, calls, redact in redactors()}
+    shares = {name: score(redact, sentences) for name, (_, redact) in known.items()}
+    works: dict[str, Work] = {
+        name: lambda n, r=redact: r(sentences[n % len(sentences)])
+        for name, (_, redact) in known.items()
+    }
+    taken = take_turns(works, 10 if quick else 60)
+    reference = next(iter(taken.values()))
+    rows: list[Row] = [
+        {
+            "redactor": name,
+            "ms": 1000 * seconds,
+            "times": seconds / reference,
+            "recall": "its model's" if known[name][0] != "0" else shares[name][0],
+            "kept": "its model's" if known[name][0] != "0" else shares[name][1],
+            "calls of a model": known[name][0],
+        }
+        for name, seconds in taken.items()
+    ]
+    return {"redacted": rows}
+
+
 SECTIONS: dict[str, Callable[..., dict[str, list[Row]]]] = {
     "question": measure_question,
     "checks": measure_checks,
-    "starting": measure_starting,
     "growth": measure_growth,
+    "processes": measure_processes,
+    "peers": measure_peers,
 }
+PAGE = ROOT / "docs" / "benchmarks.md"
+FIGURES = Path(__file__).with_suffix(".json")
+"""What was measured last; the tables of the page are made of it."""
 
 
 def render(rows: list[Row]) -> str:
@@ -327,17 +382,43 @@ def _shown(value: str | float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
+def write_tables(page: str, figures: Mapping[str, list[Row]]) -> str:
+    """Return a page with its tables made anew between their marks."""
+    for name, rows in figures.items():
+        begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+        head, rest = page.split(begin)
+        page = f"{head}{begin}\n{render(rows)}\n\n{end}{rest.split(end)[1]}"
+    return page
+
+
 def main() -> None:
-    """Measure the sections that are named, and print them."""
+    """Measure the sections that are named, print them, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], metavar="NAME")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--texts", type=Path, help="of presidio-research, for peers")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
+    figures = json.loads(FIGURES.read_text("utf-8")) if FIGURES.exists() else {}
+    page = PAGE.read_text("utf-8")
+    if given.check:
+        if page != write_tables(page, figures):
+            sys.exit("docs/benchmarks.md: run `python -m benchmarks.page --write`")
+        return
     machine = f"{os.cpu_count()} cores, {platform.machine()}"
     print(f"Python {platform.python_version()}, {machine}")
     for name in given.sections or SECTIONS:
-        for title, rows in SECTIONS[name](quick=given.quick).items():
+        if name == "peers" and not given.texts:
+            print("\npeers: needs --texts")
+            continue
+        more = {"texts": given.texts} if name == "peers" else {}
+        for title, rows in SECTIONS[name](quick=given.quick, **more).items():
             print(f"\n{name}: {title}\n\n{render(rows)}", flush=True)
+            figures[f"{name}-{title}"] = rows
+    if given.write:
+        PAGE.write_text(write_tables(page, figures), "utf-8")
+        FIGURES.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

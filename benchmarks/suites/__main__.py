@@ -47,6 +47,18 @@ CutAt = Annotated[str, typer.Option(help="words or sentences.")]
 
 
 @app.command()
+def adversary(data: Articles = None, top_k: TopK = 5, as_json: AsJson = False) -> None:
+    """Ask 1, 5, 20 and 100 questions: what can be named, and what honest users get."""
+    from benchmarks.suites.adversary import measure_adversary
+    from benchmarks.suites.json_files import DATA
+    from benchmarks.suites.linkage_clusters import packaged_clusters
+    from sdrag.evaluation.articles import read_articles
+
+    articles = read_articles(data or DATA / "articles")
+    show(measure_adversary(articles, packaged_clusters(), top_k), as_json=as_json)
+
+
+@app.command()
 def answers(
     data: Annotated[
         Path | None, typer.Option(help="JSON lines; the packaged ones when missing.")
@@ -225,17 +237,6 @@ def highlight(
     runner = PortRunner(Ports(complete=model and Port(model.complete)))
     result = evaluate_highlighter(read_questions(data, corpus), settings, runner)
     show({"highlighter": name, "cut_at": cut_at, **result}, as_json=as_json)
-
-
-@app.command()
-def influence(data: Articles = None, top_k: TopK = 5, as_json: AsJson = False) -> None:
-    """Swap what is hidden, and see what of the releases differs."""
-    from benchmarks.suites.influence import measure_influence
-    from benchmarks.suites.json_files import DATA
-    from sdrag.evaluation.articles import read_articles
-
-    articles = read_articles(data or DATA / "articles")
-    show(measure_influence(articles, top_k), as_json=as_json)
 
 
 @app.command()
