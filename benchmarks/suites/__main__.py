@@ -47,14 +47,21 @@ CutAt = Annotated[str, typer.Option(help="words or sentences.")]
 
 
 @app.command()
-def adversary(data: Articles = None, top_k: TopK = 5, as_json: AsJson = False) -> None:
+def adversary(
+    data: Articles = None,
+    first: Annotated[
+        int | None, typer.Option(min=1, help="So many articles; all if not given.")
+    ] = None,
+    top_k: TopK = 5,
+    as_json: AsJson = False,
+) -> None:
     """Ask 1, 5, 20 and 100 questions: what can be named, and what honest users get."""
     from benchmarks.suites.adversary import measure_adversary
     from benchmarks.suites.json_files import DATA
     from benchmarks.suites.linkage_clusters import packaged_clusters
     from sdrag.evaluation.articles import read_articles
 
-    articles = read_articles(data or DATA / "articles")
+    articles = read_articles(data or DATA / "articles")[:first]
     show(measure_adversary(articles, packaged_clusters(), top_k), as_json=as_json)
 
 
