@@ -13,16 +13,18 @@ import logging
 import multiprocessing
 import os
 import pickle
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.vocabulary import Confidential
@@ -38,8 +40,14 @@ Answer = Callable[[Any], R]
 """Answers a batch."""
 
 
-class Pool(Protocol):
+Ways = tuple[int, Callable[[bytes], None], Callable[[], bytes]]
+"""How many batches may be on their way, what submits one, what takes an answer."""
+
+
+class Pool(ABC):
     """Where a corpus is worked on."""
+
+    __slots__ = ()
 
     def map(
         self,
@@ -56,13 +64,27 @@ class Pool(Protocol):
             batches: Are read as they are worked on.
 
         Raises:
+            UsageError: The pool is not open.
             HostError: A worker failed.
         """
-        ...
+        with self._open(_pickled((make, tuple(common)))) as (most, submit, take):
+            waiting = 0
+            for batch in batches:
+                if waiting == most:
+                    yield _opened(take)
+                    waiting -= 1
+                submit(_pickled(batch))
+                waiting += 1
+            for _ in range(waiting):
+                yield _opened(take)
+
+    @abstractmethod
+    def _open(self, common: bytes) -> AbstractContextManager[Ways]:
+        """Get workers ready for a pass."""
 
 
 @dataclass(frozen=True, slots=True)
-class Processes:
+class Processes(Pool):
     """
     Processes of this machine, for one pass each.
 
@@ -72,30 +94,21 @@ class Processes:
 
     workers: int | None = None
 
-    def map(
-        self,
-        make: Callable[..., Answer[R]],
-        common: Sequence[Any],
-        batches: Iterable[Any],
-    ) -> Iterator[R]:
-        """Yield the answer to each batch, in their order; see `Pool`."""
+    @contextmanager
+    def _open(self, common: bytes) -> Iterator[Ways]:
         count = self.workers or os.cpu_count() or 1
         spawned = multiprocessing.get_context("spawn")
-        given = (_pickled((make, tuple(common))),)
         waiting: deque[Future[bytes]] = deque()
-        with ProcessPoolExecutor(count, spawned, _get_ready, given) as executor:
-
-            def submit(batch: bytes) -> None:
-                waiting.append(executor.submit(_answered, "", batch))
-
-            most = _AHEAD * count
-            yield from _ordered(
-                batches, most, submit, lambda: waiting.popleft().result()
+        with ProcessPoolExecutor(count, spawned, _get_ready, (common,)) as executor:
+            yield (
+                _AHEAD * count,
+                lambda batch: waiting.append(executor.submit(_answered, "", batch)),
+                lambda: waiting.popleft().result(),
             )
 
 
 @dataclass(slots=True)
-class RayPool:
+class RayPool(Pool):
     """
     Actors of Ray, for use in a `with` block; they keep their models from pass to pass.
 
@@ -170,42 +183,18 @@ class RayPool:
             given["object_spilling_directory"] = str(self.spill.absolute())
         return given
 
-    def map(
-        self,
-        make: Callable[..., Answer[R]],
-        common: Sequence[Any],
-        batches: Iterable[Any],
-    ) -> Iterator[R]:
-        """Yield the answer to each batch, in their order; see `Pool`."""
+    @contextmanager
+    def _open(self, common: bytes) -> Iterator[Ways]:
         if not self._actors:
             raise UsageError("The pool is not open.", hint="Use it in a `with` block.")
         pool = import_module("ray.util").ActorPool(self._actors * _AHEAD)
-        shared = self._ray.put(_pickled((make, tuple(common))))
+        shared = self._ray.put(common)
 
         def send(actor: Any, batch: bytes) -> Any:
             return actor.answer.remote(shared.hex(), [shared], batch)
 
         most = _AHEAD * len(self._actors)
-        submit = partial(pool.submit, send)
-        yield from _ordered(batches, most, submit, pool.get_next)
-
-
-def _ordered(
-    batches: Iterable[Any],
-    most: int,
-    submit: Callable[[bytes], None],
-    take: Callable[[], bytes],
-) -> Iterator[Any]:
-    """Submit batches, as many at once as `most`, and yield their answers in order."""
-    waiting = 0
-    for batch in batches:
-        if waiting == most:
-            yield _opened(take)
-            waiting -= 1
-        submit(_pickled(batch))
-        waiting += 1
-    for _ in range(waiting):
-        yield _opened(take)
+        yield most, partial(pool.submit, send), pool.get_next
 
 
 class _Worker:
