@@ -272,23 +272,30 @@ def under(constraints: Sequence[str], values: Sequence[Any]) -> list[Any]:
     return [by_id[f"p{at}"].get("key") for at in range(len(values))]
 
 
-@each_row(
-    "encode",
-    [
-        quote,
-        lambda said: in_base64(said.encode()),
-        lambda said: f"https://a.example/?q={in_base64(said.encode())}",
-        lambda said: json.dumps({"sub": in_base64(said.encode())}),
-    ],
-)
-def test_an_encoded_value_is_read(encode):
+ENCODERS: list[Callable[[str], str]] = [
+    quote,
+    lambda said: in_base64(said.encode()),
+    lambda said: f"0x{said.encode().hex()}",
+    lambda said: "".join(f"&#{ord(letter)};" for letter in said),
+    lambda said: '"' + "".join(f"\\u{ord(letter):04x}" for letter in said) + '"',
+    lambda said: f"https://a.example/?q={in_base64(said.encode())}",
+    lambda said: json.dumps({"sub": in_base64(said.encode())}),
+]
+
+
+def test_an_encoded_value_is_read():
     """What is found in it goes, and what holds nothing stays encoded."""
     told, plain = "The witness Anna Karlsson saw it.", "The harbour opens at six."
-    left, kept = under(["Remove all names of people"], [encode(told), encode(plain)])
+    hidden = [encode(told) for encode in ENCODERS]
+    harmless = [encode(plain) for encode in ENCODERS]
 
-    assert "[person]" in left
-    assert encode(told) not in left
-    assert kept == encode(plain)
+    left = under(["Remove all names of people"], hidden)
+
+    assert not [
+        value for value, kept in zip(hidden, left, strict=True) if value == kept
+    ]
+    assert all("[" in kept for kept in left)
+    assert under(["Remove all names of people"], harmless) == harmless
 
 
 def test_what_is_packed_is_dropped():

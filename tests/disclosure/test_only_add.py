@@ -67,11 +67,10 @@ PLANTED = [
     "Le juge Meyers a présidé. Die Meyers ist ein Fluss. 88500 ist eine Postleitzahl.",
     "Meyers is a town in the north, known for its stoves and its safe.",
     "The safe was opened with a key, a code, a drill, a hammer and a fuse.",
+    "The safe was opened with a stethoscope held to the door.",
     "Meyers, n.: a company. Kowalczyk, n.: a street. Brandt, n.: a stove.",
     "See also Article 88500 of the Brandt Act.",
 ]
-VAN = CASES[1]
-SAFE = ("Keep back how the safe was opened", "One man held a stethoscope to the door.")
 _MARK = re.compile(r"\[(?:REDACTED|[a-z-]+)\]")
 PIECES = st.sampled_from([*PLANTED, *(text for _, text in CASES)])
 
