@@ -11,7 +11,8 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import create_retriever_tool, tool
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
-from sdrag import Principal, acting_as
+from sdrag import Engine, Principal, acting_as, open_state
+from sdrag.pipeline import Request, disclose
 from sdrag.vocabulary import Passage
 
 from ..leaks.agent import AgentModel
@@ -216,3 +217,31 @@ def test_a_tool_that_is_left_out_answers_as_it_is(mode, caplog):
 
     assert "42" in message.text
     assert warned(caplog) == []
+
+
+@both_modes
+def test_a_session_is_that_of_the_config(mode):
+    """What it was shown elsewhere counts for what a tool returns in it."""
+    boat = "The boat left Riverside Clinic on 4 May 2021."
+    policy, state = {"session": {}}, open_state()
+    engine = Engine(policy, state=state)
+    clinic = Passage("c", "She was at Riverside Clinic on 4 May 2021.", document_id="c")
+    engine.run(disclose([clinic], Request("q", session_id="s"), engine))
+    found = Scenario("boat", (Passage("b", boat, document_id="b"),), policy)
+    search = create_retriever_tool(
+        Documents(scenario=found),
+        "search",
+        "S.",
+        response_format="content_and_artifact",
+    )
+    guard = SelectiveDisclosureMiddleware(policy=policy, state=state)
+    built = create_agent(
+        AgentModel(arguments={"query": "q"}), [search], middleware=[guard]
+    )
+
+    texts = []
+    for name in ("s", "t"):
+        done = run(built, mode, ASK, {"configurable": {"session_id": name}})
+        texts += [message.text for message in retrieved(done)]
+
+    assert texts == ["The boat left [organisation] on [date].", boat]
