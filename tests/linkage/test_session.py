@@ -105,8 +105,27 @@ def test_what_completes_a_chain_is_limited_by_the_policy():
         assert [passage.text for passage in released] == texts
         assert (decision.action, decision.reason) == (did, "session-risk")
         assert [p.text for p in ask(TIDE, CLINIC)[0]] == [TIDE.text, CLINIC.text]
+        assert len(ask(CLINIC, BOAT, session_id="of one question")[1]) == 1
     assert released[0].metadata["shelf"] == "7"
     assert "title" not in released[0].metadata
+
+
+def test_a_mark_is_no_fact():
+    """What stands in place of two names may look like a name, and links nothing."""
+    policy = {
+        "constraints": ["Remove the names of people"],
+        "disclosure": {"placeholder": "Mr Carl Berg"},
+    }
+    ask = shows(policy)
+    passages = [
+        Passage("a", "Anna Karlsson signed it.", document_id="a"),
+        Passage("b", "Piotr Okonkwo sold the boat.", document_id="b"),
+    ]
+
+    released, limits = ask(*passages)
+
+    assert all("Mr Carl Berg" in passage.text for passage in released)
+    assert not limits
 
 
 def test_who_is_one_session():
