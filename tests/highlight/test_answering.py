@@ -219,7 +219,7 @@ def test_a_summary_that_is_cut_off_is_told_as_that() -> None:
 
     result, _ = ask(reply)
 
-    assert (result.text, result.reason) == (DECLINE, "cut-off")
+    assert (result.text, result.reason) == (DECLINE, "summary-cut-off")
 
 
 def test_a_refusal_drags_no_text_along() -> None:

@@ -50,7 +50,7 @@ def finish(planned: Plan, settings: Settings) -> Steps[Answer]:
         summary = read_reply(replied(outcome).text, Summary)
     except SdragError as error:
         is_cut_off = why_failed(error) == CUT_OFF
-        reason = CUT_OFF if is_cut_off else "summarizer-failed"
+        reason = "summary-cut-off" if is_cut_off else "summarizer-failed"
         return decline(settings, planned, reason)
     return release(settings, planned, summary)
 
