@@ -155,17 +155,19 @@ def is_unnamed(passage: Passage) -> bool:
 @dataclass(frozen=True, slots=True, repr=False)
 class Keep:
     """
-    What stays although a constraint hides its like; one of them is given.
+    What stays although a constraint hides its like; one of the first three is given.
 
     Args:
         words: They stay wherever they are, in any case.
         pattern: In the syntax of RE2; whatever whole words it matches stay.
         type: Mentions of this type stay.
+        unless_near: But not in a sentence that holds one of these words.
     """
 
     words: str = ""
     pattern: str = ""
     type: str = ""
+    unless_near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

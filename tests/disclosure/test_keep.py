@@ -6,15 +6,19 @@ import base64
 import re
 from collections.abc import Sequence
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag import Policy, PolicyError
+from sdrag.disclosure import keep
+from sdrag.disclosure.keep import without_kept
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import State, open_state
-from sdrag.vocabulary import Passage
+from sdrag.text.folding import fold
+from sdrag.vocabulary import Finding, Passage, Span
 
 Keep = str | dict[str, Any]
 LETTER = (
@@ -23,6 +27,7 @@ LETTER = (
     " jane@example.org or call 020 7946 0018."
 )
 WORD = re.compile(r"\w+")
+NEAR_BIRTH = {"type": "DATE", "unless_near": ["born", "DOB"]}
 
 
 def release(
@@ -58,7 +63,24 @@ STAYS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
     (LETTER, names("Doe"), [], ["Doe", "Ellery"]),  # a part of a name opens nothing
     (LETTER, names({"pattern": "[A-Z]llery|Elle"}), [], ["Ellery"]),
     (LETTER, dates(), [], ["3 March 2020", "4 May 1984"]),
-    (LETTER, dates({"type": "DATE"}), ["3 March 2020", "4 May 1984"], []),
+    (
+        LETTER,
+        dates(NEAR_BIRTH),
+        ["3 March 2020"],
+        ["1984"],
+    ),
+    (
+        "Date of birth:\n4 May 1984\n\nSeen on 3 March 2020.",
+        dates({"type": "DATE", "unless_near": ["birth"]}),
+        ["3 March 2020"],
+        ["1984"],
+    ),
+    (
+        "name | DOB | seen\nLee | 4 May 1984 | yes\nKim | 3 June 1991 | no",
+        dates({"type": "DATE", "unless_near": ["DOB"]}),
+        [],
+        ["1984", "1991"],
+    ),
     (
         "He got a final written warning about Ward 7 keys and was suspended.",
         {"text": "Remove disciplinary records", "keep": ["Ward 7"]},
@@ -117,6 +139,19 @@ def test_half_a_character_keeps_nothing_from_being_read() -> None:
     )
 
 
+def test_each_sentence_is_searched_once_for_what_is_near() -> None:
+    """However many mentions it has: a text may be one sentence."""
+    text = " ".join(["3 May 1984,"] * 300)
+    rule = Policy.read({"constraints": [dates(NEAR_BIRTH)]}).rules[0]
+    findings = [
+        Finding(Span(*match.span()), rule.id, "type", 1.0, "DATE")
+        for match in re.finditer(r"3 May 1984", text)
+    ]
+    with mock.patch.object(keep, "fold", wraps=fold) as folded:
+        assert without_kept(text, findings, rule) == []
+    assert folded.call_count == 1
+
+
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.sampled_from(WORD.findall(LETTER)), min_size=1, max_size=4))
 def test_a_keep_opens_no_word_that_it_does_not_spell(words: list[str]) -> None:
@@ -134,6 +169,7 @@ def test_a_keep_opens_no_word_that_it_does_not_spell(words: list[str]) -> None:
         {"pattern": "secret\ud800"},
         {"type": "EMAIL_ADDRESS"},
         {"words": "secret", "type": "DATE"},
+        {"words": "secret", "unless_near": ["born"]},
         "--",
         {},
     ],

@@ -246,7 +246,7 @@ def test_limits_and_keeps_are_said_in_words():
         "unless": [{"roles": ["clerk"]}, {"level": 3, "roles": "nurse"}],
         "method": "withhold",
         "sensitivity": "high",
-        "keep": ["Ward 7", {"type": "DATE"}],
+        "keep": ["Ward 7", {"type": "DATE", "unless_near": "born"}],
     }
     keeps = ["Leeds", {"type": "DATE"}, {"pattern": "Bed [0-9]+"}]
     policy = Policy.read({"constraints": [limited, "Hide dates"], "keep": keeps})
@@ -259,7 +259,7 @@ def test_limits_and_keeps_are_said_in_words():
         "with sensitivity high",
         "lets stay “Ward 7”",
     )
-    assert "lets stay dates" in limits_of(policy.rules[0])
+    assert "lets stay dates that are not near “born”" in limits_of(policy.rules[0])
     opened = [opened_by(each.keep(), policy) for each in policy.keep]
     assert opened == [["c1"], ["c2"], ["c1", "c2"]]
 

@@ -18,7 +18,10 @@ from functools import lru_cache
 from itertools import takewhile
 
 from sdrag.detectors.local import mentions
+from sdrag.text.folding import fold
 from sdrag.text.patterns import Pattern
+from sdrag.text.phrase_matcher import PhraseMatcher
+from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, widen
 from sdrag.vocabulary import STRUCTURED, Constraint, Finding, Keep, Span
 
@@ -26,6 +29,11 @@ _MENTIONS = frozenset({"type", "again"})
 """The reasons of findings that are one mention each."""
 _STRETCHES = frozenset({"cue", "scored", "model"})
 """The reasons of findings that may be a whole sentence."""
+_ROW = re.compile(r"[|\t]|[,;].*[,;]")
+"""What a row of a table holds."""
+_LONGEST_ROW = 400
+_LONGEST_LABEL = 20
+"""A sentence of so many characters may say what the next one is."""
 
 
 def without_kept(
@@ -35,7 +43,7 @@ def without_kept(
     if not constraint.keep or not findings:
         return list(findings)
     words = find_kept(text, constraint.keep)
-    covered, types = SpanUnion(words), {keep.type for keep in constraint.keep}
+    covered, by_type = SpanUnion(words), _TypeKeeps(text, constraint.keep)
     left: list[Finding] = []
     for finding in findings:
         if finding.type in STRUCTURED:
@@ -43,7 +51,7 @@ def without_kept(
         elif finding.reason in _STRETCHES:
             left += _without(text, finding, words)
         elif finding.reason not in _MENTIONS or not (
-            covered.contains(finding.span) or (finding.type and finding.type in types)
+            covered.contains(finding.span) or by_type.keep(finding)
         ):
             left.append(finding)
     return left
@@ -68,6 +76,59 @@ def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
 def _compiled(keep: Keep) -> Pattern:
     words = r"\s+".join(map(re.escape, keep.words.split()))
     return Pattern(keep.pattern or words)
+
+
+class _TypeKeeps:
+    """The keeps of a constraint that let mentions of a type stay in a text."""
+
+    def __init__(self, text: str, keeps: Sequence[Keep]) -> None:
+        self._text = text
+        self._cues = [
+            (keep.type, PhraseMatcher(keep.unless_near)) for keep in keeps if keep.type
+        ]
+        self._parts = sentences(text) if any(cues for _, cues in self._cues) else ()
+        self._starts = [part.start for part in self._parts]
+        # A sentence may hold many mentions, and a line many cells.
+        self._occurs: dict[tuple[int, Span], bool] = {}
+        self._heads: dict[int, Span | None] = {}
+
+    def keep(self, finding: Finding) -> bool:
+        """Say whether a mention stays: no cue is near it."""
+        near = list(self._near(finding.span)) if self._parts else []
+        return any(
+            not any(self._cued(number, span) for span in near)
+            for number, (type_, _) in enumerate(self._cues)
+            if type_ == finding.type
+        )
+
+    def _near(self, span: Span) -> Iterator[Span]:
+        """Yield its sentence, a label before it, and the head of its table."""
+        first = max(0, bisect_right(self._starts, span.start) - 1)
+        last = bisect_right(self._starts, span.end - 1)
+        for part in self._parts[max(0, first - 1) : last]:
+            if part.start >= self._starts[first] or len(part) <= _LONGEST_LABEL:
+                yield part
+        line = self._text.rfind("\n", 0, span.start) + 1
+        if line not in self._heads:
+            self._heads[line] = self._find_head(line)
+        if (head := self._heads[line]) is not None:
+            yield head
+
+    def _cued(self, number: int, span: Span) -> bool:
+        asked = (number, span)
+        if asked not in self._occurs:
+            folded = fold(span.of(self._text))
+            self._occurs[asked] = self._cues[number][1].occur(folded)
+        return self._occurs[asked]
+
+    def _find_head(self, line: int) -> Span | None:
+        """Return the first line of a table, if there is a row from `line` on."""
+        if not _ROW.search(self._text[line : line + _LONGEST_ROW].split("\n")[0]):
+            return None
+        start = self._text.rfind("\n\n", 0, line)
+        start = 0 if start < 0 else start + 2
+        end = self._text.find("\n", start)
+        return Span(start, len(self._text) if end < 0 else max(end, start + 1))
 
 
 def _without(text: str, finding: Finding, kept: Sequence[Span]) -> Iterator[Finding]:

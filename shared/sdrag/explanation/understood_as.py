@@ -239,7 +239,9 @@ def keep_in_words(keep: Keep) -> str:
         return f"“{keep.words}”"
     if keep.pattern:
         return f"what matches {keep.pattern}"
-    return _joined(names_of({keep.type})) or keep.type
+    name = _joined(names_of({keep.type})) or keep.type
+    near = _quoted(keep.unless_near, "or")
+    return f"{name} that are not near {near}" if near else name
 
 
 def settings_of(policy: Policy) -> Iterator[str]:

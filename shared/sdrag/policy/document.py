@@ -117,6 +117,9 @@ class KeepSection(Section):
     stay, in any case."""
     type: str | None = Field(default=None, pattern="^[A-Z][A-Z_]*$")
     """Mentions of this type stay, such as `DATE`. Structured identifiers never do."""
+    unless_near: Quoted = Field(default=(), repr=False)
+    """With `type`: but not where such a word is in the sentence, in a short label
+    before it or in the first row of its table."""
 
     @model_validator(mode="before")
     @classmethod
@@ -127,6 +130,8 @@ class KeepSection(Section):
     def _opens_something(self) -> Self:
         if sum(map(bool, (self.words, self.pattern, self.type))) != 1:
             raise ValueError("name one of words, pattern and type")
+        if self.unless_near and not self.type:
+            raise ValueError("unless_near belongs to a type")
         if self.type in STRUCTURED:
             raise ValueError("structured identifiers never stay")
         if self.words and not any(map(str.isalnum, self.words)):
@@ -136,7 +141,9 @@ class KeepSection(Section):
 
     def keep(self) -> Keep:
         """Return it as the core works with it."""
-        return Keep(self.words or "", self.pattern or "", self.type or "")
+        return Keep(
+            self.words or "", self.pattern or "", self.type or "", self.unless_near
+        )
 
 
 def _keeps(value: Any) -> Any:
