@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.errors import PolicyError
+from sdrag.errors import PolicyError, UsageError
 from sdrag.policy import MAX_POLICY_BYTES, Policy, binds
 from sdrag.vocabulary import Constraint, Principal
 
@@ -149,6 +149,14 @@ def test_a_file_that_is_no_policy(tmp_path):
             Policy.read(source)
 
         assert raised.value.__context__ is None
+
+
+def test_a_list_by_position_is_told_the_right_call():
+    """People try it first; no word of the list is in the error."""
+    with pytest.raises(UsageError, match=r"Policy\.read") as raised:
+        Policy(["Remove Meyers"])
+
+    assert "Meyers" not in str(raised.value)
 
 
 BASE = {

@@ -138,6 +138,18 @@ def test_an_address_of_a_machine_is_no_place(text, places):
     assert ("ADDRESS" in types) is places
 
 
+@pytest.mark.parametrize("words", ["blue cardigan", "the east door", "banana"])
+def test_words_in_quotation_marks_are_hidden_as_they_are_written(words) -> None:
+    """Everyday words too, which without the marks are a meaning."""
+    parsed = parse(Constraint("c1", f'Do not mention "{words}"'))
+
+    assert (parsed.kind, parsed.names, parsed.status) == (
+        "named",
+        (words,),
+        "understood",
+    )
+
+
 @pytest.mark.parametrize("term", ["subrogation", "IBAN", "BMI"])
 def test_a_term_is_no_name(term) -> None:
     """What no list of names knows is not looked up as if it were somebody's."""

@@ -108,8 +108,10 @@ async def test_what_must_go_goes_with_an_example(ask, drop, policy, words):
 
     edited = (await ask("edit", change="go", **body))["policy"]
 
+    again = await ask("edit", change="go", **{**body, "policy": edited})
     checked = run_examples(Policy.parse(edited))
     assert (checked.passed, checked.failed) == (1, 0)
+    assert again["policy"] == edited
     added = len(sentences(edited)) - len(sentences(policy))
     assert added == (policy != POLICY or words != "Jonathan Meyers")
 
