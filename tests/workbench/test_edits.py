@@ -99,7 +99,9 @@ def test_a_key_is_put_where_it_belongs(policy, expected):
 
 
 @pytest.mark.parametrize("policy", [POLICY, "constraints: []\n", "disclosure: {}\n"])
-@pytest.mark.parametrize("words", ["Jonathan Meyers", "the Bluebird", 'A "b": c'])
+@pytest.mark.parametrize(
+    "words", ["Jonathan Meyers", "Meyers saw the", "the Bluebird", 'A "b": c']
+)
 async def test_what_must_go_goes_with_an_example(ask, drop, policy, words):
     """Under the sentence that hides it, or under one that is added for it."""
     text = f"{TEXT} It says {words}."

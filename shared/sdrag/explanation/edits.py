@@ -142,7 +142,7 @@ def make_go(
         example = {"text": around.strip(), "hides": [each]}
         if over.gone:
             ids = [rule.id for rule in policy.rules]
-            number = min(map(ids.index, over.hidden))
+            number = max(map(ids.index, over.hidden))
             changed = _Lines(changed).append(number, "examples", example)
             note = f"goes already, by {_quote(policy, over.hidden)}"
         else:
