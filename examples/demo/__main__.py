@@ -81,8 +81,10 @@ def _measure(console: Console, folder: Path, top_k: int) -> None:
         f" {len(collection.questions)} questions. The model gives away all it receives."
     )
     table = Table(title="What the model received", collapse_padding=True)
-    for heading in ("host", "retriever", "question", "privacy", "leaks", "complete"):
+    for heading in ("host", "retriever", "question"):
         table.add_column(heading, no_wrap=True)
+    for heading in ("privacy", "leaks", "complete"):
+        table.add_column(heading, justify="right", no_wrap=True)
     total = len(HOSTS) * (sentences + 4 * len(collection.questions))
     with progress_bars() as update:
         done = 0
