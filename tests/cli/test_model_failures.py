@@ -113,7 +113,7 @@ def test_a_command_says_how_its_model_failed(command, fault, tmp_path, monkeypat
     if "--json" in options:
         result = json.loads(done.stdout.splitlines()[-1])
         assert (cause in result["model_failures"]) == bool(cause), done.output
-    if not command.startswith("check"):  # which prints JSON alone
+    if not command.startswith(("check", "preview")):  # which print JSON alone
         assert (f"model_failures: {cause}" in done.output) == bool(cause)
     assert NAME not in done.stderr
 

@@ -39,7 +39,7 @@ from llamaindex_sdrag import (
     SelectiveDisclosurePostprocessor,
     SelectiveDisclosureRetriever,
 )
-from sdrag import Policy, Principal, acting_as
+from sdrag import Passage, Policy, Principal, acting_as
 from sdrag.errors import UsageError
 from sdrag.state import open_state
 
@@ -240,10 +240,11 @@ class TestIngestion:
         policy.write_text("constraints: [Remove the names of witnesses]")
         return {"policy": str(policy), "state": str(tmp_path / "state.sqlite")}
 
-    def bound(self, files, ids):
+    def bound(self, files, nodes):
         store = open_state(files["state"]).bindings
-        rules = Policy.read(files["policy"]).rules
-        return {binding.passage_id for binding in store.all(rules)} & set(ids)
+        passages = [Passage(each.node_id, each.text) for each in nodes]
+        scores = store.read(passages, Policy.read(files["policy"]).rules)
+        return {p.id for p, score in zip(passages, scores, strict=True) if score}
 
     def test_a_pipeline_with_cache_and_docstore(self, files):
         """A second run finds the cache; the state has the bindings of the first."""
@@ -256,7 +257,7 @@ class TestIngestion:
         for _ in range(2):
             pipeline.run(nodes=nodes)
 
-        assert self.bound(files, "012") == {"0", "1", "2"}
+        assert self.bound(files, nodes) == {"0", "1", "2"}
 
     def test_a_changed_policy_never_finds_the_old_cache(self, files):
         first = build(ConstraintBinder, **files)
@@ -276,7 +277,7 @@ class TestIngestion:
             nodes=nodes, num_workers=2
         )
 
-        assert self.bound(files, "0123") == {"0", "1", "2", "3"}
+        assert self.bound(files, nodes) == {"0", "1", "2", "3"}
 
     def test_workers_need_files(self):
         with pytest.raises(UsageError, match="files"):
@@ -288,4 +289,4 @@ class TestIngestion:
         released = await build(ConstraintBinder, **files).acall(nodes)
 
         assert list(released) == nodes
-        assert self.bound(files, "012") == {"0", "1", "2"}
+        assert self.bound(files, nodes) == {"0", "1", "2"}

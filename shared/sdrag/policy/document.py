@@ -239,13 +239,13 @@ class Policy(GuardSections):
     tracing: TracingSection = TracingSection()
     """What tracers may see."""
 
-    def __init__(self, *sources: Any, **sections: Any) -> None:
+    def __new__(cls, *sources: Any, **_: Any) -> Self:
         if sources:
             raise UsageError(
                 "`Policy` takes its sections by name.",
                 hint="Call Policy.read with a path, a mapping or a list of sentences.",
             )
-        super().__init__(**sections)
+        return super().__new__(cls)
 
     @field_validator("constraints")
     @classmethod
