@@ -240,6 +240,7 @@ class Policy(GuardSections):
     """What tracers may see."""
 
     def __new__(cls, *sources: Any, **_: Any) -> Self:
+        """Refuse what is passed by position, with the call that reads it."""
         if sources:
             raise UsageError(
                 "`Policy` takes its sections by name.",
