@@ -27,7 +27,7 @@ from sdrag.detectors.local.tables import (
 from sdrag.detectors.local.tokens import Candidate, Tokens
 from sdrag.text.sentences import line_after
 
-_UNITS = listed("apt apartment suite unit flat room box floor psc hse blk")
+_UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
 _ROOMS = listed("""
     room box floor unit blk no of and section part page bed bay ward level line column
     question chapter clause table
@@ -40,6 +40,11 @@ _STREETISH = re.compile(
     re.IGNORECASE,
 )
 _STREET_WORDS = word_set("street_words")
+# Words for a street that are no English words, so that lower case is telling too.
+_FOREIGN = word_set("foreign_street_words")
+_TELLING = _UNITS | _FOREIGN
+_POSTS = listed("fpo apo dpo")
+_FORCES = listed("AA AE AP")
 _SMALL = word_set("address_particles")
 _GAP = re.compile(
     r"(?![^\n]* {4})[ \t>,.\-/'&\u00b7|?]{0,8}"
@@ -70,8 +75,7 @@ def find_addresses(tokens: Tokens) -> Iterator[Candidate]:
         last = _grown(tokens, index, 1, done)
         if last > first and _places(tokens.words[first : last + 1]):
             done = last
-            begin, end = tokens.starts[first], tokens.ends[last]
-            yield Candidate(begin, end, "ADDRESS", 0.9, "grown")
+            yield _street(tokens, first, last)
 
 
 def _places(words: list[str]) -> bool:
@@ -119,7 +123,7 @@ def _candidates(tokens: Tokens) -> list[int]:
     telling = [
         word
         for word in tokens.where
-        if word.lower() in _UNITS
+        if word.lower() in _TELLING
         or (
             word[0].isupper()
             and (
@@ -138,6 +142,10 @@ def _kernel(tokens: Tokens, index: int) -> bool:
     word = words[index]
     lower = word.lower()
     numbered_after = index + 1 < len(words) and words[index + 1][0].isdigit()
+    if lower in _POSTS:
+        return index + 1 < len(words) and words[index + 1].upper() in _FORCES
+    if lower in _FOREIGN and not word[0].isupper():
+        return numbered_after or _numbered_before(words, index)
     if lower in _UNITS and numbered_after:
         return tokens.gap(index + 1) in (" ", ". ", ".", " #")
     if _STREETISH.match(word) or lower in _STREET_WORDS:
@@ -145,6 +153,10 @@ def _kernel(tokens: Tokens, index: int) -> bool:
         if word[0].isupper() and any(w[0].isdigit() for w in near):
             return True
     return word in STREET_HEADS and _house_number(tokens, index)
+
+
+def _numbered_before(words: list[str], index: int) -> bool:
+    return any(word[0].isdigit() for word in words[max(0, index - 3) : index])
 
 
 def _house_number(tokens: Tokens, index: int) -> bool:
@@ -224,3 +236,17 @@ def _ends(tokens: Tokens, index: int, gap: str) -> bool:
         return True
     prose = after[0].isupper() and after.lower() not in _UNITS and is_common(after)
     return len(word) > _SHORT or (word[0].isdigit() and prose)
+
+
+_CORNER = re.compile(r"\b(?:the )?corner of $")
+_OTHER_STREET = re.compile(r"\.? and (?:[A-Z][\w'-]+ ?){1,3}\b")
+
+
+def _street(tokens: Tokens, first: int, last: int) -> Candidate:
+    """Return the address, with the corner and the other street that make it one."""
+    start, end = tokens.starts[first], tokens.ends[last]
+    lead = _CORNER.search(tokens.text, max(0, start - 16), start)
+    if lead:
+        other = _OTHER_STREET.match(tokens.text, end)
+        start, end = lead.start(), other.end() if other else end
+    return Candidate(start, end, "ADDRESS", 0.9, "grown")
