@@ -19,7 +19,7 @@ from sdrag.policy import Policy
 
 LETTER = """\
 Patient: Mrs Helen Marsh, born on 12 March 1961, badge number 55310.
-Mrs Marsh was admitted to Ward 7 with pneumonia. She has asthma.
+Mrs Marsh was admitted to Ward 7 with pneumonia. She has eczema.
 Her daughter Claire can be reached on 07700 900456 or at c.marsh@example.org.
 """
 STAFF = """\
@@ -27,7 +27,7 @@ Tom Hale earns \u00a341,500 and got a final written warning. He was suspended in
 Peter Quill was dismissed for theft. Mr Hale rang on 3 July 2023.
 """
 VALUES = (
-    "Helen Marsh Claire Tom Hale Peter Quill 1961 55310 900456 41,500 asthma c.marsh"
+    "Helen Marsh Claire Tom Hale Peter Quill 1961 55310 900456 41,500 eczema c.marsh"
 )
 
 
@@ -113,22 +113,22 @@ def test_words_that_must_stay_or_go_change_the_policy(folder, tmp_path):
     path.write_text(POLICY, encoding="utf-8")
     stay = [
         each
-        for w in ("Ward 7", "07700 900456", "asthma")
+        for w in ("Ward 7", "07700 900456", "eczema")
         for each in ("--must-stay", w)
     ]
     go = [each for w in ("Marsh", "pneumonia") for each in ("--must-go", w)]
 
     changed = suggested(folder / "letter.txt", "--policy", str(path), *stay, *go)
 
-    ward, phone, asthma, marsh, illness, *policy = changed.splitlines()
+    ward, phone, eczema, marsh, illness, *policy = changed.splitlines()
     assert "`keep` under “Remove names of people and places” (c1)" in ward
     assert "no keep opens an identifier" in phone
-    assert "stays already" in asthma
+    assert "stays already" in eczema
     assert "goes already, by “Remove names" in marsh
     assert 'added Hide "pneumonia"' in illness
     assert policy[1] == "  - text: Remove names of people and places  # all"
     released = sdrag.explain(LETTER, Policy.parse(changed)).released
-    assert "Ward 7 with [withheld]. She has asthma." in released
+    assert "Ward 7 with [withheld]. She has eczema." in released
     assert run_examples(Policy.parse(changed)).passed == 2
 
 

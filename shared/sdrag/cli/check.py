@@ -204,7 +204,7 @@ def _describe(
         return
     trial = try_constraint(parsed, policy)
     for words, sentence in trial.hides:
-        yield f"for example “{', '.join(words)}” in “{sentence}”"
+        yield f"for example “{'”, “'.join(words)}” in “{sentence}”"
     if trial.few:
         count = f"only {len(trial.hides)}" if trial.hides else "none"
         yield (
@@ -212,8 +212,9 @@ def _describe(
             " tried; say it in other words, or set `sensitivity: high`"
         )
     elif not trial.hides:
-        yield "not tried: no sentence to try it on is known, so write `examples`"
-    yield f"but not “{trial.stays}”" if trial.stays else "none that was tried stays"
+        yield "no sentence that it should hide is known, so write `examples`"
+    but = "but not" if trial.hides else "does not hide"
+    yield f"{but} “{trial.stays}”" if trial.stays else "none that was tried stays"
 
 
 def _print_failure(policy: Policy, failure: ExampleFailure) -> None:

@@ -53,7 +53,8 @@ def mask(
         typer.Argument(metavar="OUT", help="A new folder, or a new file: .jsonl."),
     ],
     policy: Annotated[
-        Path | None, typer.Option(help="A policy, for its linkage section.")
+        Path | None,
+        typer.Option(help="A policy, for its linkage section: no sentence is applied."),
     ] = None,
     llm: Llm = LOCAL,
     model_timeout: ModelTimeout = None,
@@ -65,7 +66,7 @@ def mask(
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="An HTML report to write.")
+        Path | None, typer.Option(help="An HTML report to write; it quotes no text.")
     ] = None,
     rows: Rows = False,
     engine: RunOn = "local",

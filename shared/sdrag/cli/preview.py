@@ -37,7 +37,8 @@ _AT_ONCE = 20
 """So many documents are read between two steps of the bar."""
 _MAX_BYTES = 1_000_000
 _NEXT = """
-In colour, with a reason for each span: add --html preview.html
+The words in colour, each with its reason, or under --against what changes:
+  add --html preview.html
 To change what goes or stays: sdrag suggest DOCUMENTS --policy POLICY --must-go WORDS
   --must-stay WORDS, which prints the policy with what makes it so"""
 
@@ -185,7 +186,10 @@ def _explain(explanation: Explanation) -> Iterator[str]:
         )
     withheld = f"withheld ({explanation.reason})"
     yield withheld if explanation.released is None else explanation.released
-    for state, spans in (("hides", explanation.spans), ("shows", explanation.left)):
+    for state, spans in (
+        ("hides", explanation.spans),
+        ("considered, and does not hide", explanation.left),
+    ):
         by_rule: dict[str, list[str]] = {}
         for each in spans:
             words = json.dumps(each.span.of(explanation.text), ensure_ascii=False)

@@ -45,7 +45,8 @@ _MOST_SUBJECTS = 8
 _DIGIT, _UPPER, _LETTER = map(re.compile, (r"\d", r"[A-Z]", r"[^\W\d_Xx]"))
 _LIST_MARK = re.compile(r"^[-*\d.)\s\"']+|[\s\"']+$")
 _HEAD = """\
-# Proposed for {documents} documents. Nothing of them is quoted: x is a letter.
+# Proposed for {documents} documents. Nothing of them is quoted: x is a letter, and an
+# example is a sentence of this tool, not of theirs.
 # Save it: add  > {file}  to the command that printed it.
 # Delete what may be shown, take the # away from what must be hidden, then run:
 #   sdrag check {file}
@@ -250,8 +251,13 @@ def _is_wanted(parsed: ParsedConstraint, wanted: frozenset[str]) -> bool:
 
 
 def _example(parsed: ParsedConstraint) -> dict[str, Any]:
-    """Return an example that holds; none where nothing that was tried is hidden."""
+    """Return an example that holds, of its own kind if that is known; none else."""
     from sdrag.explanation.trial import try_constraint
+    from sdrag.explanation.understood_as import kinds_of_mentions
 
-    trial = try_constraint(parsed, Policy.read([parsed.constraint.text]))
-    return {"examples": [{"text": t, "hides": list(w)} for w, t in trial.hides[:1]]}
+    sentence = parsed.constraint.text
+    trial = try_constraint(parsed, Policy.read([sentence]))
+    own = [k.phrases for k in kinds_of_mentions() if sentence == f"Hide {k.name}"]
+    texts = {re.sub("[{}]", "", phrase) for phrases in own for phrase in phrases}
+    held = [(t, w) for w, t in trial.hides if not own or t in texts]
+    return {"examples": [{"text": t, "hides": list(w)} for t, w in held[:1]]}

@@ -151,7 +151,7 @@ def make_go(
             note = f"added {sentence}"
             if over.left:
                 near = _quote(policy, over.left)
-                note += f", and `sensitivity: high` under {near} may do as well"
+                note += f"; or perhaps, in its place, `sensitivity: high` under {near}"
         notes.append(note + _unless_there(each, documents))
     return changed, notes
 

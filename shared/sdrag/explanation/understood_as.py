@@ -134,8 +134,8 @@ def describe(
         advice = f"Would be understood, for instance: “{reworded(parsed)}”"
         if parsed.kind == "only":
             advice = (
-                "What may be disclosed is written as `keep` under the sentence that"
-                " hides it."
+                "Delete it: what no other sentence hides stays. Words that one hides"
+                " stay with a `keep` under it, and all of it for a role with `unless`."
             )
         return Description((), limits, (outcome, _quoting(reason, parsed), advice))
     warnings = [*warnings_of(parsed)]
@@ -261,8 +261,9 @@ def settings_of(policy: Policy) -> Iterator[str]:
         parse(rule).people for rule in policy.rules
     ):
         yield (
-            "warning: an end user with a name in mind finds what is said of it, with"
-            " the name cut; with `disclosure.influence: none` no name finds anything"
+            "warning: who asks for a name finds the passages with it, the name cut,"
+            " and so learns of whom they speak; with `disclosure.influence: none` no"
+            " name finds anything"
         )
 
 

@@ -72,7 +72,7 @@ def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
             return PolicyError(
                 "A policy is a mapping, or a list of constraints.",
                 line=1,
-                hint="Begin with `constraints:`.",
+                hint="Write `constraints:`, and below it `- ` before each sentence.",
             )
         make = loader.construct_document
         return ({"constraints": make(node)} if is_list else make(node)), lines

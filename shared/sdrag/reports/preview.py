@@ -123,6 +123,11 @@ class Preview(Confidential):
         yield f"\nstill readable: {', '.join(kinds) or 'nothing of a known kind'}"
         for name, why in self.refused.items():
             yield f"NOT ENFORCED: “{self.constraints.get(name, '')}” ({name}): {why}"
+        if self.refused:
+            yield (
+                "The preview left these out; without a model, an application refuses"
+                " the policy. `sdrag check` says how to write each."
+            )
 
 
 def hidden_spans(explanation: Explanation) -> tuple[Span, ...]:
@@ -212,9 +217,10 @@ def _refused(refused: Mapping[str, str]) -> str:
         return ""
     return (
         '<div class="refused" role="alert"><h2>Not enforced: '
-        f"{len(refused):,} of the constraints</h2><p>They need a model. What they "
-        "ask for is <b>not hidden below</b>, and a wrapper without a model refuses the "
-        f"policy.</p>{table(('Constraint', 'why'), list(refused.items()))}</div>"
+        f"{len(refused):,} of the constraints</h2><p>What they ask for is <b>not "
+        "hidden below</b>. Without a model, a wrapper refuses the whole policy until "
+        "each is written otherwise.</p>"
+        f"{table(('Constraint', 'why'), list(refused.items()))}</div>"
     )
 
 
