@@ -219,10 +219,10 @@ def test_a_form_between_spaces_is_always_found(before, after, words):
 
     done = checked(answer, context, state)
 
+    expected = {"not-in-context"}
     if done.status == "declined":
-        assert reasons(done) == ["malformed"]
-    else:
-        assert "not-in-context" in reasons(done)
+        expected |= {"malformed"}
+    assert expected.intersection(reasons(done))
 
 
 def test_a_word_hidden_for_its_meaning_is_no_form_unless_it_is_surely_rare():
