@@ -180,8 +180,8 @@ def _find_name(text: str) -> str:
     """Return the name that a text holds most often."""
     from sdrag.detectors.local import mentions  # noqa: PLC0415 -- this section alone
 
-    found = [m.span.of(text) for m in mentions(text[:20_000]) if m.type == "PERSON"]
-    return max(found, key=found.count)
+    people = [m.span.of(text) for m in mentions(text[:20_000]) if m.type == "PERSON"]
+    return max(people, key=people.count)
 
 
 def measure_checks(*, quick: bool) -> dict[str, list[Row]]:

@@ -89,8 +89,8 @@ def _presidio() -> Redactor:
     from presidio_analyzer.nlp_engine import SpacyNlpEngine  # noqa: PLC0415
 
     nlp = SpacyNlpEngine()
-    found = find_spec(_SPACY)
-    nlp.nlp = {"en": import_module(_SPACY).load() if found else spacy.blank("en")}
+    has_model = find_spec(_SPACY) is not None
+    nlp.nlp = {"en": import_module(_SPACY).load() if has_model else spacy.blank("en")}
     analyzer = AnalyzerEngine(nlp_engine=nlp)
 
     def redact(text: Annotated) -> str:

@@ -195,11 +195,11 @@ def _measure_clusters(
         for passage in read:
             texts[str(passage.metadata.get("doc"))] += f"{passage.text} "
         documents = [Passage(name, text) for name, text in texts.items()]
-        found = {
+        shown = {
             name: [each for each in entities.get(name, ()) if each[0] in text]
             for name, text in texts.items()
         }
-        links = assess(documents, found).links
+        links = assess(documents, shown).links
         pairs = {frozenset((link.first, link.second)) for link in links}
         recall[count] = round(link_scores(pairs, gold)[1], 4)
     return recall

@@ -52,5 +52,5 @@ retriever = SelectiveDisclosureRetriever(
 )
 for user in (Principal("clerk-7"), Principal("judge-1", roles={"judge"})):
     with acting_as(user):
-        found = retriever.invoke("What is known of the two men?")
-    print(user.id, [document.page_content for document in found])
+        documents = retriever.invoke("What is known of the two men?")
+    print(user.id, [document.page_content for document in documents])

@@ -52,5 +52,5 @@ retriever = SelectiveDisclosureRetriever(
 )
 for user in (Principal("clerk-7"), Principal("judge-1", roles={"judge"})):
     with acting_as(user):
-        found = retriever.retrieve("What is known of the two men?")
-    print(user.id, [scored.text for scored in found])
+        nodes = retriever.retrieve("What is known of the two men?")
+    print(user.id, [scored.text for scored in nodes])

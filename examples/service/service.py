@@ -122,13 +122,13 @@ def create_app(model: BaseChatModel | None = None) -> FastAPI:
 
     @app.post("/passages")
     async def read_passages(body: Question, caller: Caller) -> list[str]:
-        found = await retrieve(body.question, caller)
-        return [document.page_content for document in found]
+        documents = await retrieve(body.question, caller)
+        return [document.page_content for document in documents]
 
     @app.post("/answer")
     async def read_answer(body: Question, caller: Caller) -> StreamingResponse:
-        found = await retrieve(body.question, caller)
-        context = "\n".join(document.page_content for document in found)
+        documents = await retrieve(body.question, caller)
+        context = "\n".join(document.page_content for document in documents)
         given = {"context": context, "question": body.question}
         words = stream_as(caller, chain.astream, given)
         return StreamingResponse(write_lines(words), media_type="application/x-ndjson")
