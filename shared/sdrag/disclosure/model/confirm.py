@@ -28,6 +28,7 @@ _MAX_QUESTIONS, _FEW = 40, 10
 """Questions of one prompt, without the controls; of one that asks again."""
 _TOKENS_PER_QUESTION = 100
 """With its answer: a model that takes in little is asked less at once."""
+_WRONG = "it was not JSON of that form, or left out a question"
 _SURE = frozenset({"checked", "named", ENCODED})
 
 
@@ -160,9 +161,9 @@ def _add_sentences(
 
 def _ask(lookup: Lookup, forms: Sequence[Marked]) -> Steps[None]:
     """Ask about forms, and once more about those that a reply left unanswered."""
-    for attempt, size in enumerate((_MAX_QUESTIONS, _FEW)):
+    for wrong, size in (("", _MAX_QUESTIONS), (_WRONG, _FEW)):
         batches = _batches(lookup, forms, size)
-        requests = [_request(lookup, batch, attempt) for batch in batches]
+        requests = [_request(lookup, batch, wrong) for batch in batches]
         outcomes = yield from complete(request.prompt for request in requests)
         forms = [
             form
@@ -198,9 +199,9 @@ def _batches(
             yield packed
 
 
-def _request(lookup: Lookup, forms: Sequence[Marked], attempt: int) -> Confirmation:
+def _request(lookup: Lookup, forms: Sequence[Marked], wrong: str) -> Confirmation:
     """Ask about forms of one document, under all constraints that hold for it."""
     texts = zip(lookup.documents, lookup.texts.applied, strict=True)
     names = {n for doc, applied in texts if doc == forms[0].document for n in applied}
     rules = [rule for rule in lookup.texts.constraints if rule.id in names]
-    return Confirmation.of(forms, rules, lookup.setup.key, attempt)
+    return Confirmation.of(forms, rules, lookup.setup.key, wrong)

@@ -24,7 +24,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from sdrag.disclosure.model.controls import FIRST_NUMBER, Kind, draw_harmless, seed
-from sdrag.disclosure.model.extract import between_marks
+from sdrag.disclosure.model.extract import asked_again, between_marks
 from sdrag.disclosure.model.replies import read_answers
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
 from sdrag.effects.steps import CUT_OFF, Failure, Outcome, why_failed
@@ -78,7 +78,7 @@ Sentences and questions, between two lines of {mark}:
 {sentences}
 
 {questions}
-{mark}"""
+{mark}{again}"""
 
 _EXAMPLE_CONSTRAINTS = (
     "[c1] Remove the names of patients\n[c2] Conceal what the patient was treated for"
@@ -146,7 +146,7 @@ class Confirmation(Confidential):
         marked: Sequence[Marked],
         constraints: Sequence[Constraint],
         key: bytes,
-        attempt: int = 0,
+        wrong: str = "",
     ) -> Self:
         """
         Ask what of that which was marked need not go.
@@ -155,10 +155,10 @@ class Confirmation(Confidential):
             marked: In one document.
             constraints: All that hold for the document.
             key: Nobody without it can foresee the control questions.
-            attempt: How often it was asked before; each time with other controls.
+            wrong: What was wrong with the last reply, where it is asked again.
         """
         shown = list(dict.fromkeys(text for form in marked for text in form.sentences))
-        draw = seed((str(attempt), *shown), key)
+        draw = seed((wrong, *shown), key)
         control, controls = _draw_controls(draw, marked, constraints)
         texts = {rule.id: rule.text for rule in constraints} | {_CONTROL: control}
         names = dict(zip(texts, _draw_ids(draw, "c", len(texts)), strict=True))
@@ -174,6 +174,7 @@ class Confirmation(Confidential):
             [f"({n}) {_in_one_line(text)}" for n, text in enumerate(shown, 1)],
             list(_questions(asked, shown, names)),
             key,
+            wrong,
         )
         goes = dict(zip(map(id, controls), _CONTROLS, strict=True))
         return cls(
@@ -244,6 +245,7 @@ def _task(
     shown: Sequence[str],
     questions: Sequence[str],
     key: bytes,
+    wrong: str = "",
 ) -> Message:
     sentences_, asked = "\n".join(shown), "\n".join(questions)
     return between_marks(
@@ -253,6 +255,7 @@ def _task(
         constraints=constant(constraints),
         sentences=sensitive(sentences_),
         questions=sensitive(asked),
+        again=constant(asked_again(wrong)),
     )
 
 

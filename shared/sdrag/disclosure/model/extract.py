@@ -28,14 +28,7 @@ from sdrag.disclosure.model.controls import Planted, seed
 from sdrag.disclosure.model.replies import read_verdicts
 from sdrag.disclosure.texts import Block, Group, blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
-from sdrag.effects.steps import (
-    CUT_OFF,
-    Failure,
-    Outcome,
-    Steps,
-    complete,
-    why_failed,
-)
+from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
 from sdrag.effects.tokens import estimate_tokens
 from sdrag.policy import DisclosureSection
 from sdrag.text.folding import Folded, fold, fold_text
@@ -84,11 +77,16 @@ Constraints:
 Text, between two lines of {mark}:
 {mark}
 {text}
-{mark}"""
+{mark}{again}"""
+
+_AGAIN = """
+
+You were asked this before, and your reply could not be used: {wrong}. \
+Answer again, with the JSON only."""
 
 _EXAMPLE_CONSTRAINTS = (
     "[ex/1] Remove the names of patients\n"
-    "[ex/2] Hide sums of money\n"
+    "[ex/2] Hide exact dates\n"
     "[ex/3] Conceal what the patient was treated for"
 )
 """No constraint of a policy can have an id with a slash."""
@@ -98,16 +96,22 @@ _EXAMPLE_TEXT = (
 )
 _EXAMPLE_REPLY = (
     '{"verdicts": [{"constraint": "ex/1", "spans": ["Ruth Calder", "Calder"]}, '
-    '{"constraint": "ex/2", "spans": []}, '
+    '{"constraint": "ex/2", "spans": ["3 May"]}, '
     '{"constraint": "ex/3", "spans": ["migraine", "attacks since childhood"]}]}'
 )
+_NOTHING_TEXT = "The library opens at nine."
+_NOTHING_REPLY = (
+    '{"verdicts": [{"constraint": "ex/1", "spans": []}, '
+    '{"constraint": "ex/2", "spans": []}, {"constraint": "ex/3", "spans": []}]}'
+)
+
 
 _REPLY, _ENTRY = 100, 40
 """Tokens that a reply may take, and each of its verdicts, beside what it quotes."""
 
 
 def extraction_prompt(
-    text: Labelled, constraints: Sequence[Constraint], key: bytes, attempt: int = 0
+    text: Labelled, constraints: Sequence[Constraint], key: bytes, wrong: str = ""
 ) -> tuple[Prompt, Planted]:
     """
     Ask for the sensitive spans of a text; returns the control of the prompt, too.
@@ -116,9 +120,9 @@ def extraction_prompt(
         text: The chunks of one document.
         constraints: A batch.
         key: Makes the marks around the text unforgeable, and draws the control.
-        attempt: How often it was asked before; each time with another control.
+        wrong: What was wrong with the last reply, where it is asked again.
     """
-    draw = seed((str(attempt), text.text, *(rule.text for rule in constraints)), key)
+    draw = seed((wrong, text.text, *(rule.text for rule in constraints)), key)
     control = Planted.draw(draw, constraints)
     asked = [f"[{rule.id}] {rule.text}" for rule in constraints]
     asked.insert(draw.randint(0, len(asked)), f"[{control.id}] {control.constraint}")
@@ -131,12 +135,19 @@ def extraction_prompt(
             Message("system", constant(_SYSTEM)),
             _task(constant(_EXAMPLE_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
             Message("assistant", constant(_EXAMPLE_REPLY)),
-            _task(Labelled(shown, text.labels), constant("\n".join(asked)), key),
+            _task(constant(_NOTHING_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
+            Message("assistant", constant(_NOTHING_REPLY)),
+            _task(Labelled(shown, text.labels), constant("\n".join(asked)), key, wrong),
         ),
         reply_format=Verdicts,
         max_tokens=_REPLY + _ENTRY * len(asked) + 2 * estimate_tokens([shown]),
     )
     return prompt, control
+
+
+def asked_again(wrong: str) -> str:
+    """Say, at the end of a prompt, what was wrong with the last reply to it."""
+    return _AGAIN.format(wrong=wrong) if wrong else ""
 
 
 def between_marks(template: str, given: str, key: bytes, **parts: Labelled) -> Message:
@@ -154,12 +165,22 @@ def between_marks(template: str, given: str, key: bytes, **parts: Labelled) -> M
     return Message("user", fill(template, mark=constant(f"=={digest}=="), **parts))
 
 
-def _task(text: Labelled, constraints: Labelled, key: bytes) -> Message:
-    return between_marks(_TASK, text.text, key, constraints=constraints, text=text)
+def _task(
+    text: Labelled, constraints: Labelled, key: bytes, wrong: str = ""
+) -> Message:
+    again = constant(asked_again(wrong))
+    return between_marks(
+        _TASK, text.text, key, constraints=constraints, text=text, again=again
+    )
 
 
-_UNUSABLE = frozenset({CUT_OFF, "no-verdict", "control-failed", "span-not-in-text"})
-"""After these a model is asked again; a server that fails is not."""
+_WRONG = {
+    "cut-off": "it was too long; list nothing twice",
+    "no-verdict": "it was not JSON of that form, or left out a constraint",
+    "control-failed": "it left out words that have to go, or took words that need not",
+    "span-not-in-text": "it quoted what does not stand in the text, word for word",
+}
+"""What is asked again, and what it says was wrong; a server that fails is not."""
 _FEW = 250
 """Tokens of the text in the smallest prompts: a few sentences."""
 
@@ -174,14 +195,14 @@ class Question(Confidential):
         block: The texts, or parts of them.
         batch: Of the constraints.
         left: How many prompts may follow in which each of the texts is asked about.
-        attempt: How often its texts were asked about before.
+        wrong: What was wrong with the last reply.
     """
 
     text_indices: tuple[int, ...]
     block: Block
     batch: tuple[Constraint, ...]
     left: int
-    attempt: int = 0
+    wrong: str = ""
 
     def pairs(self, names: Iterable[str]) -> Iterator[tuple[int, str]]:
         """Yield its texts, each with each of these constraints."""
@@ -195,11 +216,11 @@ class Question(Confidential):
         Args:
             doubts: The constraints that are asked about, and why.
         """
-        if _UNUSABLE.isdisjoint(doubts.values()) or not self.left:
+        wrong = _WRONG.get(next(iter(doubts.values()), ""))
+        if wrong is None or not self.left:
             return []
         rules = tuple(rule for rule in self.batch if rule.id in doubts)
         few, left = isqrt(len(self.block.pieces)), self.left - 1
-        attempt = self.attempt + 1
         asked: list[tuple[Block, tuple[Constraint, ...]]] = []
         if few > 1 and left:
             asked = [(part, rules) for part in self.block.split(few)]
@@ -209,7 +230,7 @@ class Question(Confidential):
                 small = [(part, (rule,)) for rule in rules for part in text.cut(_FEW)]
                 asked += small if len(small) <= self.left else [(text, rules)]
         return [
-            replace(self, block=block, batch=batch, left=left, attempt=attempt)
+            replace(self, block=block, batch=batch, left=left, wrong=wrong)
             for block, batch in asked
         ]
 
@@ -296,7 +317,7 @@ def extract(
     ]
     while questions:
         asked = [
-            extraction_prompt(sensitive(q.block.text), q.batch, key, q.attempt)
+            extraction_prompt(sensitive(q.block.text), q.batch, key, q.wrong)
             for q in questions
         ]
         outcomes = yield from complete(prompt for prompt, _ in asked)
