@@ -229,6 +229,7 @@ PATHS = {
     "detecting": ("characters", (100_000, 400_000, 1_600_000)),
     "locating": ("characters", (5_000, 10_000, 20_000)),
     "scanning for injections": ("characters", (50_000, 200_000, 800_000)),
+    "masking": ("characters", (15_000, 30_000, 60_000)),
     "masking plan": ("documents", (10_000, 30_000, 100_000)),
 }
 
@@ -264,6 +265,16 @@ def _prepare(path: str, size: int) -> Callable[[], object]:
         section = InjectionSection(max_characters=2 * size, local_classifier=False)
         scan_text(text[:1000], section)
         return lambda: scan_text(text, section)
+    if path == "masking":
+        from langchain_core.documents import Document  # noqa: PLC0415 -- as above
+
+        from langchain_sdrag import LinkageMasker  # noqa: PLC0415 -- as above
+
+        masker = LinkageMasker(policy={}, whole_corpus=True)
+        pieces = [text[at : at + 1000] for at in range(0, size, 1000)]
+        documents = [Document(piece, id=str(at)) for at, piece in enumerate(pieces)]
+        masker.transform_documents(documents[:1])
+        return lambda: masker.transform_documents(documents)
     return _prepare_locating(text)
 
 
