@@ -34,7 +34,7 @@ def passages_of(documents: Iterable[object]) -> tuple[Passage, ...]:
     Raises:
         HostError: Something in the list is no document.
     """
-    return tuple(_passage_of(document) for document in documents)
+    return tuple(map(passage_of, documents))
 
 
 def documents_of(passages: Sequence[Passage]) -> list[Document]:
@@ -42,7 +42,8 @@ def documents_of(passages: Sequence[Passage]) -> list[Document]:
     return [_document_of(passage) for passage in passages]
 
 
-def _passage_of(document: object) -> Passage:
+def passage_of(document: object) -> Passage:
+    """Read a document, or raise a `HostError`."""
     if not isinstance(document, Document):
         raise HostError(
             f"The retriever returned a {type(document).__name__}, not a Document."

@@ -37,15 +37,13 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Embed
-from sdrag.effects.tokens import Completion
+from sdrag.effects.tokens import Completion, is_cut_off
 from sdrag.errors import UsageError
 from sdrag.framework import local_embeddings
 
 __all__ = ["complete", "context_window", "detach", "embed", "messages", "model_name"]
 
 Model = Runnable[Any, Any]
-_WHY_IT_STOPPED = ("finish_reason", "stop_reason", "done_reason")
-_NO_ROOM = ("length", "max_tokens", "MAX_TOKENS")
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict")
 """What providers' classes call the most tokens of a reply."""
 
@@ -218,8 +216,7 @@ def _cut_off(error: Any) -> AIMessage:
 
 def _is_cut_off(reply: Any) -> bool:
     message = reply.get("raw") if isinstance(reply, dict) else reply
-    metadata = getattr(message, "response_metadata", None) or {}
-    return any(metadata.get(name) in _NO_ROOM for name in _WHY_IT_STOPPED)
+    return is_cut_off((getattr(message, "response_metadata", None) or {}).get)
 
 
 def _thinks(reply: Any) -> bool:

@@ -25,7 +25,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from pydantic import Field
 
-from langchain_sdrag.convert import documents_of, passages_of
+from langchain_sdrag.convert import documents_of, passage_of
 from langchain_sdrag.models import Model
 from langchain_sdrag.searching import FilteredRetriever, HostRetriever, search_with
 from langchain_sdrag.wrapping import (
@@ -39,11 +39,10 @@ from langchain_sdrag.wrapping import (
     session_of,
 )
 from sdrag.effects.modes import Mode, run_sync, sync, wait
-from sdrag.effects.steps import Steps
-from sdrag.engine import Engine, Stage
+from sdrag.engine import Stage
 from sdrag.errors import UsageError
 from sdrag.options import Options
-from sdrag.pipeline import Disclosure, Request, disclose, retrieve
+from sdrag.pipeline import Request, disclose, retrieve
 from sdrag.policy import PolicySource
 from sdrag.principals import current_principal
 from sdrag.state import StateSource
@@ -236,14 +235,6 @@ class SelectiveDisclosureCompressor(
             run = callbacks
         principal, session = principal_of(None, self.resolver), session_of(None)
         request = Request(query, principal, session_id=session)
-        disclosure = await enforce(
-            mode, engine, _steps(documents, request, engine), run
-        )
+        steps = disclose(map(passage_of, documents), request, engine)
+        disclosure = await enforce(mode, engine, steps, run)
         return documents_of(disclosure.passages)
-
-
-def _steps(
-    documents: Sequence[Document], request: Request, engine: Engine
-) -> Steps[Disclosure]:
-    """Read the documents as a step, so that an error of it leaves without them."""
-    return (yield from disclose(passages_of(documents), request, engine))

@@ -29,7 +29,7 @@ def passages_of(nodes: Iterable[object]) -> tuple[Passage, ...]:
     Raises:
         HostError: Something in the list is no scored node.
     """
-    return tuple(_scored(node) for node in nodes)
+    return tuple(map(scored_passage, nodes))
 
 
 def passage_of(node: BaseNode, score: float | None = None) -> Passage:
@@ -94,7 +94,8 @@ def _shared_templates(hosts: Iterable[NodeWithScore]) -> dict[str, str]:
     return dict(zip(_TEMPLATES, templates, strict=True))
 
 
-def _scored(node: object) -> Passage:
+def scored_passage(node: object) -> Passage:
+    """Read a retrieved node, or raise a `HostError`."""
     if not isinstance(node, NodeWithScore):
         raise HostError(
             f"The retriever returned a {type(node).__name__}, not a NodeWithScore."

@@ -19,7 +19,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from math import ceil
 from typing import Any, cast
 
@@ -43,7 +43,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Embed
-from sdrag.effects.tokens import Completion
+from sdrag.effects.tokens import Completion, is_cut_off
 from sdrag.errors import UsageError
 from sdrag.framework import local_embeddings
 
@@ -220,12 +220,8 @@ def _completion(response: ChatResponse, filled: str | None = None) -> Completion
 
 def _is_cut_off(raw: Any) -> bool:
     """Say whether a provider's response says that it ended at a limit of tokens."""
-    choices = _read(raw, "choices")
-    for held in (raw, choices[0] if choices else None):
-        for name in ("finish_reason", "stop_reason", "done_reason"):
-            if _read(held, name) in {"length", "max_tokens", "MAX_TOKENS"}:
-                return True
-    return False
+    first, *_ = _read(raw, "choices") or [None]
+    return any(is_cut_off(partial(_read, held)) for held in (raw, first))
 
 
 def _read(held: Any, name: str) -> Any:

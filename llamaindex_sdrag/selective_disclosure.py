@@ -24,15 +24,14 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr, computed_field
 
-from llamaindex_sdrag.convert import nodes_of, passages_of
+from llamaindex_sdrag.convert import nodes_of, scored_passage
 from llamaindex_sdrag.searching import FilteredRetriever, HostRetriever, search_with
 from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
 from sdrag.effects.modes import Mode, run_sync, sync, wait
-from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.options import Options
-from sdrag.pipeline import Disclosure, Request, disclose, retrieve
+from sdrag.pipeline import Request, disclose, retrieve
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.wrapper import ReloadableWrapper
@@ -180,12 +179,6 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         engine = self.in_force()
         query = bundle.query_str if bundle else ""
         request = Request(query, principal_of(engine, bundle))
-        disclosure = await enforce(mode, engine, _steps(nodes, request, engine))
+        steps = disclose(map(scored_passage, nodes), request, engine)
+        disclosure = await enforce(mode, engine, steps)
         return nodes_of(disclosure.passages, engine.policy.metadata.evidence, nodes)
-
-
-def _steps(
-    nodes: list[NodeWithScore], request: Request, engine: Engine
-) -> Steps[Disclosure]:
-    """Read the nodes as a step, so that an error of it leaves without them."""
-    return (yield from disclose(passages_of(nodes), request, engine))

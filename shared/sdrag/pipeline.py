@@ -8,7 +8,7 @@ stage decides on its own; this module says only what comes after what.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -77,10 +77,15 @@ def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
 
 
 def disclose(
-    passages: Sequence[Passage], request: Request, engine: Engine
+    passages: Iterable[Passage], request: Request, engine: Engine
 ) -> Steps[Disclosure]:
-    """Run what comes after retrieval, on passages that the host has retrieved."""
-    allowed = yield from _check_access(passages, request, engine)
+    """
+    Run what comes after retrieval, on passages that the host has retrieved.
+
+    They may be read lazily: an error of that is one of the request, and leaves without
+    them.
+    """
+    allowed = yield from _check_access(tuple(passages), request, engine)
     return (yield from _release(allowed, request.limit, request, engine))
 
 

@@ -46,6 +46,12 @@ class Completion(Confidential):
                 object.__setattr__(self, name, None)
 
 
+def is_cut_off(read: Callable[[str], object]) -> bool:
+    """Say whether what a provider tells of a reply says that it ended at a limit."""
+    reasons = ("finish_reason", "stop_reason", "done_reason")
+    return any(read(name) in ("length", "max_tokens", "MAX_TOKENS") for name in reasons)
+
+
 def estimate_tokens(texts: Iterable[str]) -> int:
     """Estimate how many tokens texts are, together."""
     return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
