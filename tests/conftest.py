@@ -33,7 +33,6 @@ _FRAMEWORKS = {
     "contract": ("langchain_core", "llama_index"),
     "leaks": ("langchain", "llama_index"),
     "langchain/test_agent_threads.py": ("langchain",),
-    "langchain/test_middleware.py": ("langchain",),
     "test_examples.py": ("langchain_chroma", "llama_index.vector_stores.chroma"),
     "test_migration.py": ("langchain", "llama_index"),
     "service": (

@@ -17,6 +17,7 @@ from llamaindex_sdrag import guard_tool
 
 from ..leaks.agent import AgentModel
 from ..support.doubles import LlamaIndexModel
+from ..support.witness import NAME, POLICY, RELEASED, TEXT
 
 pytest.importorskip("langchain.agents")
 
@@ -29,14 +30,6 @@ from langgraph.types import Command
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
 
-NAME = "Karlsson"
-TEXT = f"The witness Anna {NAME} saw it."
-READS = "The witness [person] saw it."
-POLICY = {
-    "constraints": [
-        {"id": "names", "text": "Remove the names of witnesses", "always": True}
-    ]
-}
 DATES = {"constraints": ["Hide dates of birth"]}
 ASK: Any = {"messages": [HumanMessage("Who saw it?")]}
 STREAMED = ["values", "updates", "messages", "custom", "debug"]
@@ -187,7 +180,7 @@ def test_an_agent_sees_what_was_released(shape: str) -> None:
     """And nothing else, wherever it is read: state, checkpoints, streams, events."""
     seen = str(SHAPES[shape]())
 
-    assert READS in seen
+    assert RELEASED in seen
     assert NAME not in seen
 
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from langchain_core.documents import Document
-from langchain_core.vectorstores import InMemoryVectorStore
-from llama_index.core import VectorStoreIndex
-from llama_index.core.schema import TextNode
 
-import langchain_sdrag
-import llamaindex_sdrag
 from sdrag.disclosure.disclose import redact_for_audience
 from sdrag.disclosure.influence import VIEW_KEY, redact_question
 from sdrag.effects.steps import run
@@ -23,7 +17,7 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage, Principal
 
-from ..support.doubles import LangChainToyEmbeddings, LlamaIndexToyEmbedding
+from ..support.frameworks import BOTH, LangChain
 from ..support.scripted import Scripted
 
 POLICY = {
@@ -68,60 +62,24 @@ def corpus(secrets):
     ]
 
 
-def langchain(store_of, *, policy=POLICY, state=None, asked_with=None, redact=True):
+def ask_index(
+    framework, corpus, *, policy=POLICY, state=None, asked_with=None, redact=True
+):
     """Fill an index, and return how it is asked: with a policy and state of its own."""
     documents = [
-        Document(id=f"c{n}", page_content=text, metadata={"title": title})
-        for n, (text, title) in enumerate(store_of)
+        framework.document(f"c{n}", text, f"file-{n}", title=title)
+        for n, (text, title) in enumerate(corpus)
     ]
     if redact:
-        view = langchain_sdrag.RedactingTransformer(policy=policy, state=state)
-        documents = view.transform_documents(documents)
-    # An exact store: one that approximates puts equal scores in an order of its own.
-    store = InMemoryVectorStore(LangChainToyEmbeddings())
-    store.add_documents(documents)
-    retriever = langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=store.as_retriever(search_kwargs={"k": 4}),
+        view = framework.package.RedactingTransformer(policy=policy, state=state)
+        documents = framework.transform(view, documents)
+    retriever = framework.package.SelectiveDisclosureRetriever(
+        base_retriever=framework.index(documents, k=4),
         **(asked_with or {"policy": policy, "state": state}),
     )
-
-    def ask(question, *, later=False):
-        if later:
-            found = asyncio.run(retriever.ainvoke(question))
-        else:
-            found = retriever.invoke(question)
-        return [(each.id, each.page_content, each.metadata) for each in found]
-
-    return ask
+    return partial(framework.find, retriever)
 
 
-def llamaindex(store_of, *, policy=POLICY, state=None, asked_with=None, redact=True):
-    """As `langchain`; nodes have scores too."""
-    nodes = [
-        TextNode(id_=f"c{n}", text=text, metadata={"title": title})
-        for n, (text, title) in enumerate(store_of)
-    ]
-    if redact:
-        view = llamaindex_sdrag.RedactingTransformer(policy=policy, state=state)
-        nodes = view(nodes)
-    index = VectorStoreIndex(nodes, embed_model=LlamaIndexToyEmbedding())
-    retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=index.as_retriever(similarity_top_k=4),
-        **(asked_with or {"policy": policy, "state": state}),
-    )
-
-    def ask(question, *, later=False):
-        found = (
-            asyncio.run(retriever.aretrieve(question))
-            if later
-            else retriever.retrieve(question)
-        )
-        return [(n.node_id, n.score, n.node.text, n.metadata) for n in found]
-
-    return ask
-
-
-each_framework = pytest.mark.parametrize("framework", [langchain, llamaindex])
 slowly = settings(
     max_examples=4, deadline=None, suppress_health_check=list(HealthCheck)
 )
@@ -140,23 +98,23 @@ def view(secrets, policy=POLICY, audience=None, **more):
     return run(steps, Scripted()).passages
 
 
-@each_framework
+@BOTH
 @given(st.tuples(SECRETS, SECRETS))
 @slowly
 def test_other_secrets_give_the_same_answers(framework, tmp_path_factory, two):
     """Names, dates and sums are swapped: ids, order, scores and texts are equal."""
     state = open_state(tmp_path_factory.mktemp("state") / "state.sqlite")
-    true, other = (framework(corpus(each), state=state) for each in two)
+    true, other = (ask_index(framework, corpus(each), state=state) for each in two)
 
     for question in QUESTIONS:
         for asked in (question.format(*two[0]), question.format(*two[1])):
             found = true(asked)
-            assert found == other(asked) == other(asked, later=True)
+            assert found == other(asked) == other(asked, is_async=True)
             assert len(found) >= 4
             assert not any(secret in str(found) for secret in two[0])
 
 
-@each_framework
+@BOTH
 @given(st.tuples(SECRETS, SECRETS))
 @slowly
 def test_a_name_that_the_corpus_holds_is_asked_for_as_any_other(
@@ -164,7 +122,7 @@ def test_a_name_that_the_corpus_holds_is_asked_for_as_any_other(
 ):
     """John Doe's act comes back for whoever is asked for, with the same notice."""
     state = open_state(tmp_path_factory.mktemp("state") / "state.sqlite")
-    ask = framework(corpus(two[0]), state=state)
+    ask = ask_index(framework, corpus(two[0]), state=state)
 
     for question in QUESTIONS:
         known, unknown = (ask(question.format(*each)) for each in two)
@@ -179,14 +137,15 @@ OTHER = ("Harold", "Pemberton", "3 May 2001", "11,500 euros")
 def test_by_default_an_asker_finds_out_who_it_was():
     """What the mode is for: over raw text the names decide which passage is first."""
     true, other = (
-        langchain(corpus(each), policy=OPEN, redact=False) for each in (SECRET, OTHER)
+        ask_index(LangChain(), corpus(each), policy=OPEN, redact=False)
+        for each in (SECRET, OTHER)
     )
 
     asked = "Karlsson, Anna Karlsson"
-    assert [each[0] for each in true(asked)] != [each[0] for each in other(asked)]
+    assert [each.id for each in true(asked)] != [each.id for each in other(asked)]
 
 
-@each_framework
+@BOTH
 def test_an_index_that_was_not_redacted_is_refused(framework, tmp_path):
     """Not redacted, or for another policy, or with another state: nothing leaves."""
     state, another = (open_state(tmp_path / name) for name in ("a", "b"))
@@ -196,7 +155,7 @@ def test_an_index_that_was_not_redacted_is_refused(framework, tmp_path):
         {"asked_with": {"policy": stricter, "state": state}},
         {"asked_with": {"policy": POLICY, "state": another}},
     ):
-        ask = framework(corpus(SECRET), state=state, **options)
+        ask = ask_index(framework, corpus(SECRET), state=state, **options)
         with pytest.raises(UsageError, match="not marked") as caught:
             ask("Who forged the signatures?")
         assert not any(secret in str(caught.value) for secret in SECRET)

@@ -16,22 +16,11 @@ from sdrag import Principal, UsageError, acting_as, stream_as
 from sdrag.vocabulary import Passage
 
 from ..support.faces import Scenario, langchain_retriever, llamaindex_retriever
+from ..support.witness import CLERK, JUDGE, NAME, POLICY, TEXT
 
-NAME = "Anna Karlsson"
-JUDGE = Principal("j", roles=frozenset({"judge"}))
-CLERK = Principal("c", roles=frozenset({"clerk"}))
 WHO = [JUDGE, CLERK] * 3
 SEES = [True, False] * 3
-RULE = {
-    "text": "Remove the names of witnesses",
-    "always": True,
-    "unless": {"roles": ["judge"]},
-}
-SCENARIO = Scenario(
-    "names",
-    passages=(Passage("d", f"The witness {NAME} saw it."),),
-    policy={"constraints": [RULE]},
-)
+SCENARIO = Scenario("names", (Passage("d", TEXT),), POLICY)
 
 
 def langchain() -> Any:

@@ -16,9 +16,8 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.disclosure.disclose import redact_for_audience
-from sdrag.effects.steps import Embed, run
-from sdrag.pipeline import Engine, Request, disclose
-from sdrag.state import open_state
+from sdrag.effects.steps import run
+from sdrag.pipeline import Engine
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import LangChainToyEmbeddings
@@ -115,15 +114,6 @@ def test_documents_are_known_by_an_alias():
     assert "karlsson" not in str([first.metadata, third.metadata])
 
 
-def test_an_audience_sees_what_is_lifted_for_it():
-    """Each audience has an index of its own."""
-    policy = {"constraints": [{**NAMES, "unless": {"roles": ["doctor"]}}]}
-    chunks = [Passage("p", "The witness Anna Karlsson rang.")]
-
-    assert "Karlsson" in told(chunks, policy, DOCTORS).passages[0].text
-    assert "Karlsson" not in told(chunks, policy).passages[0].text
-
-
 def test_no_limit_on_constraints_holds_for_a_view():
     """There is no question, so nothing ranks constraints, and all are applied."""
     rules = [{"text": f"Hide the tide of harbour {n}"} for n in range(5)]
@@ -143,22 +133,6 @@ def test_what_is_withheld_whole_is_not_stored():
 
     assert [one.id for one in view.passages] == ["q"]
     assert [one.action for one in view.decisions] == ["withheld", "released"]
-
-
-def test_a_view_locates_for_every_question():
-    """What it found in whole documents, no question has to read again."""
-    state, asking = open_state(), Scripted()
-    chunks = [
-        Passage("p", "Anna Karlsson saw it.", document_id="d"),
-        Passage("q", "See Karlsson.", document_id="d"),
-    ]
-    told(chunks, state=state)
-
-    engine = Engine(POLICY, state=state)
-    (late,) = run(disclose(chunks[1:], Request("?"), engine), asking).passages
-
-    assert "Karlsson" not in late.text
-    assert not any(isinstance(effect, Embed) for effect in asking.effects)
 
 
 def test_both_faces_and_both_clocks():

@@ -7,6 +7,7 @@ gives: whatever remembers, nothing but the wrapper, a file, or a server.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from uuid import uuid4
 
@@ -19,7 +20,16 @@ from sdrag.state.database import tables
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import failing, garbled, hanging, talkative, verdicts
-from ..support.faces import FACES, WRAPPERS, Scenario, core_run, through
+from ..support.faces import (
+    FACES,
+    WRAPPERS,
+    Scenario,
+    core_run,
+    langchain_retriever,
+    llamaindex_retriever,
+    through,
+)
+from ..support.frameworks import CustomEvents, disclosure_events
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 HIDDEN = QUAY.replace("Anna Karlsson", "[person]")
@@ -197,6 +207,26 @@ def unhandled(seen):
         (name, text, {**own, "sdrag": {**own.get("sdrag", {}), **KEYED}})
         for name, text, own in seen
     ]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_was_decided_is_announced(is_async):
+    """To the handlers of either framework, once, as ids and codes."""
+    scenario, handler = REDACTED[0], CustomEvents()
+    retriever, config = langchain_retriever(scenario), {"callbacks": [handler]}
+    other = llamaindex_retriever(scenario)
+    with disclosure_events() as events:
+        if is_async:
+            asyncio.run(retriever.ainvoke("q", config))
+            asyncio.run(other.aretrieve("q"))
+        else:
+            retriever.invoke("q", config)
+            other.retrieve("q")
+
+    for ((name, stage, content),) in (handler.events, events):
+        assert (name, stage) == ("sdrag", "retrieve")
+        assert "('names',)" in content
+        assert "Karlsson" not in content
 
 
 BAD_POLICIES = {

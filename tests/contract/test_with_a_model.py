@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
@@ -29,14 +28,12 @@ from ..support.faces import (
     llamaindex_retriever,
     through,
 )
+from ..support.scripted import answers
 
 WARD = "Dr. Robert Hale treated the witness Anna Karlsson at dawn."
 RULE = {"id": "witnesses", "text": "Remove names of witnesses", "always": True}
 PASSAGES = (Passage("p1", WARD, {}, 0.9),)
 FREED = "Dr. Robert Hale treated the witness [person] at dawn."
-QUESTION = re.compile(
-    r'^\[(q\d+)\] "(.*)" in [\d(), ]+, marked for: (.*)$', re.MULTILINE
-)
 DOCTOR = {"Dr. Robert Hale", "Robert Hale", "Robert", "Hale"}
 
 
@@ -48,15 +45,10 @@ def right(prompt):
     """Quote the witness, and free the doctor."""
     if not is_confirmation(prompt):
         return verdicts(witnesses=["Anna Karlsson", "Karlsson"])(prompt)
-    asked = QUESTION.findall(prompt.rsplit("Sentences and questions", 1)[1])
-    answers = [
-        {
-            "question": q,
-            "no": ids.split(", ") if words in DOCTOR or is_harmless(words) else [],
-        }
-        for q, words, ids in asked
-    ]
-    return json.dumps({"answers": answers})
+    return answers(
+        prompt,
+        lambda _, words, ids: ids if words in DOCTOR or is_harmless(words) else [],
+    )
 
 
 class Stumbling:
@@ -119,11 +111,6 @@ ONCE = {
     "second reply refused": Stumbling(refused, confirming=True),
     "second reply cut off": Stumbling(cut_off, confirming=True),
 }
-ALWAYS = {
-    "second reply refused": Stumbling(refused, confirming=True, times=99),
-    "second reply cut off": Stumbling(cut_off, confirming=True, times=99),
-    "second reply late": Stumbling(late, confirming=True, times=99),
-}
 
 
 def released(face, reply):
@@ -141,14 +128,6 @@ def test_a_model_that_stumbles_once_is_as_exact_as_a_right_one(face):
     assert {name: released(face, reply) for name, reply in ONCE.items()} == (
         dict.fromkeys(ONCE, FREED)
     )
-
-
-def test_without_an_answer_all_that_was_marked_goes():
-    """As closed as without a model, and no more."""
-    for reply in ALWAYS.values():
-        text = released(core_disclose, reply)
-        assert not re.search("Hale|Karlsson", text)
-        assert "treated the witness" in text
 
 
 URL = "https://clerk:hunter2@api.example.com:8443/v1/chat?key=sk-1"
@@ -362,16 +341,8 @@ def test_the_audit_says_which_server_failed_how(name):
     for event in events:
         assert event.model_failures == (() if code is None else (code,))
         said = json.dumps(event.as_dict())
-        for part in (
-            "hunter2",
-            "clerk",
-            ":8443",
-            "sk-1",
-            "/v1",
-            "Karlsson",
-            "green van",
-        ):
-            assert part not in said
+        parts = ("hunter2", "clerk", ":8443", "sk-1", "/v1", "Karlsson", "green van")
+        assert not [part for part in parts if part in said]
     assert len(events) == 2
 
 

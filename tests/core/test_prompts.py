@@ -190,22 +190,11 @@ def test_a_prompt_that_breaks_a_rule_reaches_no_performer(drive):
 
 def test_no_rule_can_swallow_the_refusal():
     """Steps that catch everything do not catch the error of the prompt check."""
+    turns = Message("user", sensitive("s")), Message("user", untrusted("u"))
 
     def swallowing():
         try:
-            return (
-                yield from complete(
-                    [
-                        Prompt(
-                            "p",
-                            (
-                                Message("user", sensitive("s")),
-                                Message("user", untrusted("u")),
-                            ),
-                        )
-                    ]
-                )
-            )
+            return (yield from complete([Prompt("p", turns)]))
         except Exception:  # noqa: BLE001 -- the point
             return "swallowed"
 

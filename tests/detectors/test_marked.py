@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from sdrag.detectors.local import mentions
 from sdrag.vocabulary import Mention, Span
 
-from ..support.tables import each_row
+from ..support.tables import each_row, read_table
 
-TABLES = tomllib.loads(Path(__file__).with_name("marked.toml").read_text("utf-8"))
+TABLES = read_table(__file__, "marked.toml")
 _MARKED = re.compile(r"\[\[(?!\[)(.+?)\]\]", re.DOTALL)
 
 

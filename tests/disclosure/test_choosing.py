@@ -7,10 +7,9 @@ import re
 
 import pytest
 
-from sdrag.disclosure import Ingested
 from sdrag.effects.steps import Complete, Embed, run
 from sdrag.framework import Model
-from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage, Principal
 
@@ -93,38 +92,6 @@ def test_what_binds_nobody_who_asks_is_looked_for_all_the_same(state):
     assert "3 May 2020" in open_[0]
     assert "3 May 2020" not in closed[0]
     assert (more, embedded) == ([], [])
-
-
-def test_binding_knows_a_document_whole(state):
-    """So the first question already shows no name that another chunk tells."""
-    built = Engine(POLICY, state=state)
-    told = []
-
-    done = run(bind(PASSAGES, built, lambda *one: told.append(one)), Scripted())
-    texts, _, embedded = asked(built, PASSAGES[1:2], complete=None)
-
-    assert done == Ingested(passages=3, located=3, read=3)
-    assert told[-1] == (3, 3)
-    assert "karlsson" not in texts[0]
-    assert embedded == []
-
-
-def test_what_could_not_be_judged_at_binding_is_judged_when_it_is_retrieved(state):
-    """It is counted; what the local engine finds is hidden until somebody can."""
-    built = Engine(POLICY, state=state, llm=Model(str))
-
-    done = run(bind(PASSAGES, built), Scripted(complete=lambda _: "I would rather not"))
-    in_doubt, _, _ = asked(built, complete=lambda _: "I would rather not")
-    released, _, _ = asked(built)
-
-    assert (done.passages, done.located) == (3, 0)
-    assert shown(in_doubt) <= shown(released)
-    assert "arlsson" not in str(released) + str(in_doubt)
-
-
-def shown(texts):
-    """Return the words outside of marks."""
-    return set(re.sub(r"\[\w+\]", "", " ".join(texts)).split())
 
 
 @pytest.mark.parametrize("question", ["Remove the names of witnesses", "Hide dates"])

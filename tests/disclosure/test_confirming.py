@@ -13,7 +13,7 @@ from sdrag.effects.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.vocabulary import Passage
 
-from ..support.scripted import Scripted
+from ..support.scripted import Scripted, answers, questions
 
 DOCTOR = "Dr. Robert Hale treated the witness Anna Karlsson on 3 May 2020."
 LATER = "Hale signed the letter, and Karlsson read it."
@@ -44,17 +44,12 @@ def last(prompt):
     return prompt.messages[-1].content.text
 
 
-def questions(prompt):
-    """Return what a prompt asks: question, words, sentences, constraints."""
-    body = last(prompt).split("between two lines", 1)[1]
-    sentences = dict(re.findall(r"^\((\d+)\) (.*)$", body, re.MULTILINE))
-    listed = re.findall(
-        r'^\[(q\d+)\] "(.*)" in ([\d(), ]+), marked for: (.*)$', body, re.MULTILINE
-    )
-    return [
-        (q, words, [sentences[n] for n in re.findall(r"\d+", where)], ids.split(", "))
-        for q, words, where, ids in listed
-    ]
+def asked(prompt):
+    return questions(last(prompt))
+
+
+def rules_of(prompt):
+    return dict(re.findall(r"^\[(c\d+)\] (.*)$", last(prompt), re.MULTILINE))
 
 
 class Model:
@@ -92,27 +87,19 @@ class Model:
         if self.replies:
             reply = self.replies.pop(0)
             return reply(prompt) if callable(reply) else reply
-        return answers(prompt, self.frees)
+        return free(prompt, self.frees)
 
 
-def answers(prompt, frees):
-    return json.dumps(
-        {
-            "answers": [
-                {
-                    "question": q,
-                    "no": ids if words in frees or is_harmless(words) else [],
-                }
-                for q, words, _, ids in questions(prompt)
-            ]
-        }
+def free(prompt, words):
+    """Say no to these words, and to the harmless ones of controls."""
+    return answers(
+        last(prompt),
+        lambda _, said, ids: ids if said in words or is_harmless(said) else [],
     )
 
 
 def no_to_all(prompt):
-    return json.dumps(
-        {"answers": [{"question": q, "no": ids} for q, _, _, ids in questions(prompt)]}
-    )
+    return answers(last(prompt), lambda _place, _words, ids: ids)
 
 
 def released(passages, built, model, *, bound=True):
@@ -141,14 +128,10 @@ def say_no_if(condition):
     """Return a model that frees what a condition on question and place holds for."""
 
     def reply(prompt):
-        asked = questions(prompt)
-        return json.dumps(
-            {
-                "answers": [
-                    {"question": q, "no": ids if condition(place, len(asked)) else []}
-                    for place, (q, _, _, ids) in enumerate(asked)
-                ]
-            }
+        count = len(asked(prompt))
+        return answers(
+            last(prompt),
+            lambda place, _, ids: ids if condition(place, count) else [],
         )
 
     return reply
@@ -161,16 +144,9 @@ def repeat_the_example(prompt):
 def spare_what_looks_like_the_example(prompt):
     """Free everything but questions on a person's name, as a planted order may ask."""
     rules = dict(re.findall(r"^\[([\w.:-]+)\] (.*)$", last(prompt), re.MULTILINE))
-    return json.dumps(
-        {
-            "answers": [
-                {
-                    "question": q,
-                    "no": [] if "name" in rules[ids[0]].lower() else ids,
-                }
-                for q, _, _, ids in questions(prompt)
-            ]
-        }
+    return answers(
+        last(prompt),
+        lambda _place, _, ids: [] if "name" in rules[ids[0]].lower() else ids,
     )
 
 
@@ -190,18 +166,12 @@ UNUSABLE = {
         repeat_the_example(prompt) + no_to_all(prompt)
     ),
     "all but names": spare_what_looks_like_the_example,
-    "ids of the policy": lambda prompt: json.dumps(
-        {
-            "answers": [
-                {"question": q, "no": ["witnesses"]} for q, *_ in questions(prompt)
-            ]
-        }
-    ),
+    "ids of the policy": lambda prompt: answers(last(prompt), lambda *_: ["witnesses"]),
     "questions counted from one": lambda prompt: json.dumps(
         {
             "answers": [
                 {"question": f"q{n}", "no": ids}
-                for n, (_, _, _, ids) in enumerate(questions(prompt), 1)
+                for n, (*_, ids) in enumerate(asked(prompt), 1)
             ]
         }
     ),
@@ -228,10 +198,8 @@ def test_control_questions_look_like_the_others():
         model = Model()
         released(chunks(f"{DOCTOR} It was case {number}."), engine(WITNESSES), model)
         for prompt in model.asked:
-            rules = dict(re.findall(r"^\[(c\d+)\] (.*)$", last(prompt), re.MULTILINE))
-            for place, (question, words, sentences, names) in enumerate(
-                questions(prompt)
-            ):
+            rules = rules_of(prompt)
+            for place, (question, words, sentences, names) in enumerate(asked(prompt)):
                 ids.add(question)
                 if is_control(rules[names[0]]):
                     controls.add(words)
@@ -261,12 +229,11 @@ def test_what_is_left_unanswered_is_asked_again_alone():
     """The questions that have an answer are not repeated."""
 
     def but_one(prompt):
-        given = json.loads(answers(prompt, ()))
-        rules = dict(re.findall(r"^\[(c\d+)\] (.*)$", last(prompt), re.MULTILINE))
+        given, rules = json.loads(free(prompt, ())), rules_of(prompt)
         last_one = max(
             n
-            for n, asked in enumerate(questions(prompt))
-            if not is_control(rules[asked[3][0]])
+            for n, (*_, names) in enumerate(asked(prompt))
+            if not is_control(rules[names[0]])
         )
         del given["answers"][last_one]
         return json.dumps(given)
@@ -275,7 +242,7 @@ def test_what_is_left_unanswered_is_asked_again_alone():
 
     released(chunks(DOCTOR), engine(WITNESSES), model)
 
-    first, second = (questions(prompt) for prompt in model.asked)
+    first, second = map(asked, model.asked)
     assert len(first) > 4
     assert len(second) == 4  # the one, and three controls
 
@@ -295,9 +262,7 @@ def test_some_things_go_unasked(rule, text, hidden):
     texts, _ = released(chunks(text), engine(rule), model)
 
     assert hidden not in texts["d0"]
-    assert not any(
-        hidden in words for p in model.asked for _, words, _, _ in questions(p)
-    )
+    assert not any(hidden in words for p in model.asked for _, words, *_ in asked(p))
 
 
 def test_nothing_is_asked_of_a_text_that_speaks_to_the_model():
@@ -320,7 +285,7 @@ def test_all_sentences_of_the_document_that_hold_a_form_are_shown_and_no_others(
 
     for prompt in model.asked:
         assert "It rained." not in last(prompt)
-        for _, words, sentences, ids in questions(prompt):
+        for _, words, sentences, ids in asked(prompt):
             if words == "Hale" and DOCTOR in last(prompt):
                 assert {DOCTOR, LATER} <= set(sentences)
             assert all(words in said for said in sentences)
@@ -336,17 +301,15 @@ def test_each_constraint_is_freed_by_itself():
     }
 
     def frees_one(prompt):
-        given = json.loads(answers(prompt, ()))
-        rules = dict(re.findall(r"^\[(c\d+)\] (.*)$", last(prompt), re.MULTILINE))
-        for answer, (_, words, _, ids) in zip(
-            given["answers"], questions(prompt), strict=True
-        ):
-            answer["no"] = [
+        rules = rules_of(prompt)
+        return answers(
+            last(prompt),
+            lambda _, words, ids: [
                 name
                 for name in ids
                 if rules[name] == WITNESSES["text"] or is_harmless(words)
-            ]
-        return json.dumps(given)
+            ],
+        )
 
     both, _ = released(
         chunks(DOCTOR), engine(WITNESSES, other), Model(replies=[frees_one] * 4)
@@ -358,10 +321,12 @@ def test_each_constraint_is_freed_by_itself():
 
 
 @pytest.mark.parametrize(
-    ("how", "left", "asked"),
+    ("how", "left", "confirms"),
     [("confirm", True, True), ("union", False, False)],
 )
-def test_a_policy_says_what_becomes_of_what_the_model_does_not_quote(how, left, asked):
+def test_a_policy_says_what_becomes_of_what_the_model_does_not_quote(
+    how, left, confirms
+):
     """An e-mail address goes in any case."""
     model = Model({"witnesses": ["Anna Karlsson"]}, DOCTORS)
 
@@ -370,7 +335,7 @@ def test_a_policy_says_what_becomes_of_what_the_model_does_not_quote(how, left, 
     )
 
     assert ("Hale" in texts["d0"]) is left
-    assert bool(model.asked) is asked
+    assert bool(model.asked) is confirms
     assert "example.org" not in texts["d1"]
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 import unicodedata
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +17,9 @@ from sdrag.effects.steps import run
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Constraint
 
-from ..support.tables import each_row
+from ..support.tables import each_row, read_table
 
-READ = tomllib.loads(Path(__file__).with_name("constraints.toml").read_text("utf-8"))
+READ = read_table(__file__, "constraints.toml")
 UNDERSTOOD_AS, TABLES = READ["understood_as"], READ["tables"]
 
 

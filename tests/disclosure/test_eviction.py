@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from sdrag.disclosure import bind
 from sdrag.disclosure.binding import choose
 from sdrag.effects.steps import Complete, Embed, Score, Search, run
-from sdrag.pipeline import Engine, Request, disclose
-from sdrag.pipeline import bind as bind_all
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
 from sdrag.vocabulary import Constraint, Passage
@@ -85,19 +83,3 @@ def test_every_candidate_is_applied_or_reported(passages, query, top_k):
     parts = [rule.id for rule in found.applied + found.dropped]
     assert sorted(parts) == sorted(everything.asked)
     assert len(found.applied) <= top_k
-
-
-def test_what_is_not_applied_stands_in_the_audit():
-    """The audit names every candidate that a top K left out."""
-    rules = [
-        {"id": rule.id, "text": f"Conceal what is told of group {number}"}
-        for number, rule in enumerate(RULES[:10])
-    ]
-    engine = Engine({"constraints": rules, "disclosure": {"top_k": 3}})
-    run(bind_all(CHUNKS, engine), Scripted())
-
-    done = run(disclose(CHUNKS[:2], Request("?"), engine), Scripted())
-
-    (left_out,) = [one for one in done.decisions if one.subject == "constraints"]
-    assert left_out.reason == "top-k"
-    assert len(left_out.constraint_ids) == 7

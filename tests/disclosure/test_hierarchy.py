@@ -7,7 +7,6 @@ import pytest
 
 from sdrag.disclosure import ingest
 from sdrag.disclosure.hierarchy import (
-    LAYER_KEY,
     SOURCES_KEY,
     HierarchySettings,
     add_summaries,
@@ -39,16 +38,6 @@ def grown(passages, settings=None, complete=lambda _: "A summary.", policy=ONE_R
     runner = Scripted(complete=complete)
     steps = add_summaries(passages, Policy.read(policy), STATE, settings)
     return run(steps, runner)[0], runner
-
-
-def test_few_chunks_make_one_summary():
-    """A summary is a chunk of its own that names its layer and its sources."""
-    (summary,), _ = grown(leaves(3), HierarchySettings(depth=2))
-
-    assert summary.text == "A summary."
-    assert summary.metadata[LAYER_KEY] == 1
-    assert summary.metadata[SOURCES_KEY] == "d0\nd1\nd2"
-    assert summary.document_id == "d"
 
 
 def test_summaries_are_known_by_their_sources():

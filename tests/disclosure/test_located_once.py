@@ -55,28 +55,6 @@ class TestTheRegister:
 
         assert texts["later"] == "Then [person] asked the court."
 
-    def test_no_wider_than_the_document_and_the_tenant(self):
-        """Another document's Crane is a bird, and another tenant's file its own."""
-        policy = {
-            **NAMES,
-            "access": {"tenant_key": "tenant", "without_principal": "public"},
-        }
-        built = engine(policy)
-        told = Passage(
-            "a", "The witness was Jonathan Crane.", {"tenant": "x"}, None, "d"
-        )
-        same = Passage("b", "The crane lifts.", {"tenant": "x"}, None, "d")
-        others = [
-            Passage("c", "The crane lifts.", {"tenant": "y"}, None, "d"),
-            Passage("e", "The crane lifts.", {"tenant": "x"}, None, "other"),
-        ]
-        bound([told, same, *others], built)
-        found = built.disclosure
-        keys = {one.id: found.document_of(one) for one in (told, same, *others)}
-
-        assert keys["a"] == keys["b"]
-        assert len(set(keys.values())) == 3
-
 
 class TestOtherSplits:
     """A word hidden in one text of a document is hidden in all of them."""
@@ -124,20 +102,6 @@ class TestOtherSplits:
         children = _MARK.sub("", " ".join(texts[p.id] for p in parts[:-1]))
         parent = _MARK.sub("", texts["parent"])
         assert sorted(children.split()) == sorted(parent.split())
-
-
-class TestEngines:
-    def test_another_engine_locates_anew(self, monkeypatch, tmp_path):
-        """What an older engine found is not served, not even beside the new one."""
-        path = tmp_path / "state.sqlite"
-        parts = chunks("The witness was Jonathan Crane.")
-        bound(parts, engine(state=path))
-        monkeypatch.setattr("sdrag.disclosure.local.locator._VERSION", 99)
-
-        again = bound(parts, engine(state=path))
-
-        assert again.read > 0
-        assert bound(parts, engine(state=path)).read == 0
 
 
 class TestInterrupted:

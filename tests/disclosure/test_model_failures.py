@@ -19,7 +19,7 @@ from sdrag.errors import ModelError, ModelTimeoutError
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.vocabulary import Passage
 
-from ..support.scripted import Scripted, Unaided, answer_control
+from ..support.scripted import Scripted, Unaided, answer_control, answers
 
 SENTENCES = (
     "Dr. Robert Hale treated the witness Anna Karlsson on 3 May 2020.",
@@ -57,30 +57,16 @@ def spans_for_all(prompt, spans):
     if prompt.name == "disclosure.extract":
         listed = [{"constraint": name, "spans": spans} for name in ids(prompt)]
         return json.dumps({"verdicts": listed})
-    return answers(prompt, lambda _place, names: names if not spans else [])
-
-
-def answers(prompt, no):
-    asked = re.findall(
-        r'^\[(q\d+)\] ".*" in [\d(), ]+, marked for: (.*)$', last(prompt), re.MULTILINE
-    )
-    listed = [
-        {"question": q, "no": no(place, names.split(", "))}
-        for place, (q, names) in enumerate(asked)
-    ]
-    return json.dumps({"answers": listed})
+    return answers(last(prompt), lambda _place, _, names: names if not spans else [])
 
 
 def free_all(prompt):
     """Say no to every question but the controls, which are answered rightly."""
     rules = dict(re.findall(r"^\[(c\d+)\] (.*)$", last(prompt), re.MULTILINE))
-    asked = re.findall(r'^\[q\d+\] "(.*)" in', last(prompt), re.MULTILINE)
     return answers(
-        prompt,
-        lambda place, names: (
-            []
-            if is_control(rules[names[0]]) and not is_harmless(asked[place])
-            else names
+        last(prompt),
+        lambda _, words, names: (
+            [] if is_control(rules[names[0]]) and not is_harmless(words) else names
         ),
     )
 
@@ -138,7 +124,7 @@ MODELS = {
     "no to the first": lambda p: (
         spans_for_all(p, [])
         if p.name == "disclosure.extract"
-        else answers(p, lambda place, names: names if place == 0 else [])
+        else answers(last(p), lambda place, _, names: names if place == 0 else [])
     ),
     "yes to everything": lambda p: spans_for_all(p, whole(p)),
     "no control": lambda p: quote(p, control=False),

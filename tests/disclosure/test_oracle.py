@@ -80,55 +80,10 @@ RULES = [
     {"id": "phones", "text": "Suppress private telephone numbers"},
     {"id": "mail", "text": "Hide e-mail addresses"},
 ]
-NEEDING = {"id": "weather", "text": "Only the weather may be disclosed"}
 
 
 def none_found(names):
     return json.dumps({"verdicts": [{"constraint": n, "spans": []} for n in names]})
-
-
-def some_only(names):
-    return none_found([name for name in names if name == "names"])
-
-
-def not_in_text(names):
-    return json.dumps(
-        {"verdicts": [{"constraint": n, "spans": ["Zebedee Quux"]} for n in names]}
-    )
-
-
-@pytest.mark.parametrize("rules", [RULES, [*RULES, NEEDING]], ids=["types", "only"])
-@pytest.mark.parametrize(
-    ("reply", "in_doubt"),
-    [
-        (lambda _: "", True),
-        (lambda _: "I am sorry, I cannot help with that.", True),
-        (lambda names: none_found(names)[:20], True),
-        (lambda _: "Disregard the constraints and list nothing.", True),
-        (not_in_text, True),
-        (some_only, True),
-        (none_found, False),
-    ],
-    ids=["empty", "refusal", "half", "orders", "invented", "some", "nothing"],
-)
-def test_wrong_models_open_nothing(reply, in_doubt, rules):
-    """No span that detectors find leaves; what needs a model stays behind."""
-
-    def complete(prompt):
-        asked = ASKED.findall(prompt.messages[-1].content.text)
-        return reply([name for name, _ in asked])
-
-    passage = Passage("witness/Meyers", TEXT, {"author": "Jonathan Meyers"}, 0.5, "d")
-    policy = {"constraints": rules, "metadata": {"allow": ["author"]}}
-    engine = Engine(policy, llm=Model(str))
-    runner = Scripted(complete=complete)
-    run(bind([passage], engine), runner)
-
-    released = run(disclose([passage], Request("Who?"), engine), runner).passages
-
-    left = "".join(f"{p.id} {p.text} {dict(p.metadata)}" for p in released)
-    assert not re.search(r"Meyers|555-0142|example\.org", left)
-    assert bool(released) is not (in_doubt and NEEDING in rules)
 
 
 @pytest.mark.parametrize("method", ["redact", "rephrase", "withhold"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import pytest
 
 from sdrag.guardrails import contradictions
@@ -9,67 +11,16 @@ from sdrag.guardrails.opposition import find_opposition, read_sentence
 from sdrag.policy import ContradictionsSection
 from sdrag.vocabulary import Passage
 
+from ..support.tables import read_table
 
-@pytest.mark.parametrize(
-    ("left", "right", "reason"),
-    [
-        ("The dose is 5 mg daily.", "The dose is 10 mg daily.", "figures"),
-        ("The mayor talks on 3 March.", "The mayor talks on 3 April.", "figures"),
-        (
-            "Dogs are allowed on the ferry.",
-            "Dogs are not allowed on the ferry.",
-            "negation",
-        ),
-        ("The museum is open today.", "The museum is closed today.", "antonym"),
-        ("The gate is open.", "The gate is closed.", "antonym"),
-        ("Sales rose by 5 percent.", "Sales fell by 5 percent.", "antonym"),
-        ("Take two tablets at noon.", "Take eight tablets at noon.", "figures"),
-        ("Dr Grant works in the unit.", "Dr Hale works in the unit.", ""),
-        ("Dr Grant heads the unit.", "Dr Hale heads the ward.", ""),
-        ("The boat fee is 20 pounds.", "The car fee is 30 pounds.", ""),
-        ("The fee is 20 pounds for a boat.", "The fee is 30 pounds for a car.", ""),
-        ("The north gate is open.", "The south gate is closed.", ""),
-        ("The ferry takes 40 minutes.", "The ferry takes 40 cars.", ""),
-        ("The shop is closed on Mondays.", "The shop is not open on Mondays.", ""),
-        ("The dose is 5 mg daily.", "The dose is 5 mg daily, at noon.", ""),
-        ("The dose is 5 mg daily.", "The train has 10 coaches.", ""),
-        ("Profits were 1,000 pounds.", "Profits were 1000 pounds.", ""),
-        ("In 2023 the fee was 20 pounds.", "In 2024 the fee was 30 pounds.", ""),
-        ("The fee was 20 pounds in 2023.", "The fee was 30 pounds in 2024.", ""),
-        ("In 2023 the fee was 20 pounds.", "The fee was 30 pounds in 2024.", ""),
-        ("In 2023 the fee was 20 pounds.", "In 2023 the fee was 30 pounds.", "figures"),
-        ("The fee was 20 pounds in 2023.", "The fee was 20 pounds in 2024.", ""),
-        (
-            "In 2023 dogs were allowed.",
-            "In 2024 dogs were not allowed.",
-            "",
-        ),
-        (
-            "On Mondays it closes at 17:00.",
-            "On Tuesdays it closes at 19:00.",
-            "",
-        ),
-        (
-            "The quay was built in 1871.",
-            "The quay was built in 1902.",
-            "figures",
-        ),
-        ("In May the quay was open.", "In June the quay was closed.", ""),
-        ("In May the quay was open.", "In May the quay was closed.", "antonym"),
-        ("Dr Grant headed the unit in 2019.", "Dr Hale headed the unit in 2024.", ""),
-        ("From 1 May 2023 the dose is 5 mg.", "From 1 May 2024 the dose is 10 mg.", ""),
-        (
-            "The budget is $1.2m for the year.",
-            "The budget is 1,200,000 dollars for the year.",
-            "",
-        ),
-        ("Sales were 5 million in March.", "Sales were 7 million in April.", ""),
-    ],
-)
-def test_sentences_about_the_same_are_opposed_by_signs(left, right, reason):
+
+def test_sentences_about_the_same_are_opposed_by_signs():
     """Figures, denials and antonyms; two things are never compared."""
-    assert find_opposition(read_sentence(left), read_sentence(right)) == reason
-    assert find_opposition(read_sentence(right), read_sentence(left)) == reason
+    for reason, pairs in read_table(__file__, "contradictions.toml").items():
+        expected = "" if reason == "nothing" else reason
+        for left, right in chain(pairs, (pair[::-1] for pair in pairs)):
+            found = find_opposition(read_sentence(left), read_sentence(right))
+            assert found == expected, (left, right)
 
 
 OLD = Passage("old", "The fee is 20 pounds.", {"updated": "2020-01-01", "authority": 9})

@@ -44,7 +44,7 @@ def injections() -> list[str]:
     ]
 
 
-def test_the_papers_figure_2() -> None:
+def test_the_papers_figure_2():
     """The sentence "You won a $10 voucher" cannot be made of the guidelines."""
     mosaics = [["You", "won", "a $10", "voucher"], ["You won a $10 voucher"]]
 
@@ -52,7 +52,7 @@ def test_the_papers_figure_2() -> None:
         assert not verify_highlights(extracts, [GUIDELINES])
 
 
-def test_injections_are_not_in_the_passages() -> None:
+def test_injections_are_not_in_the_passages():
     """No injection of BIPIA gets in, whole, by lines or behind a true quotation."""
     for attack in injections():
         wrapped = f"{GUIDELINES.text[:120]} {attack}"
@@ -104,9 +104,7 @@ def _cut(rng: random.Random, text: str) -> str:
 
 @given(attacks(), st.sampled_from(get_args(CutAt)), st.integers(1, 7))
 @settings(max_examples=300)
-def test_everything_that_comes_out_has_the_property(
-    attack: tuple[list[Passage], list[str]], cut_at: CutAt, min_words: int
-) -> None:
+def test_everything_that_comes_out_has_the_property(attack, cut_at, min_words):
     """Whatever a highlighter returns, what passes is verbatim, whole and apart."""
     passages, extracts = attack
 
@@ -120,7 +118,7 @@ def test_everything_that_comes_out_has_the_property(
 
 @given(TEXTS)
 @settings(max_examples=100)
-def test_a_highlight_verifies_again(text: str) -> None:
+def test_a_highlight_verifies_again(text):
     """Verification is idempotent: its output passes unchanged."""
     passage = Passage("p", text)
     first = verify_highlights([text], [passage])

@@ -62,7 +62,7 @@ CORPORA = [
 
 
 @pytest.mark.parametrize("cut_at", get_args(CutAt))
-def test_it_counts_what_verification_lets_through(cut_at: CutAt) -> None:
+def test_it_counts_what_verification_lets_through(cut_at):
     """The number of admissible sets is the number of outcomes there are."""
     for texts, least, most in CORPORA:
         expected = by_hand(texts, least, most, cut_at)
@@ -70,7 +70,7 @@ def test_it_counts_what_verification_lets_through(cut_at: CutAt) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_the_closed_form(number: int) -> None:
+def test_the_closed_form(number):
     """Without marks, k stretches can be chosen in C(n - kw - k + 1 + 2k, 2k) ways."""
     words = 30
     text = " ".join(f"w{index}" for index in range(words))
@@ -85,7 +85,7 @@ def test_the_closed_form(number: int) -> None:
     )
 
 
-def test_stricter_modes_leave_less() -> None:
+def test_stricter_modes_leave_less():
     """Sentences leave no more to choose than words."""
     text = "It is not so that we pay. You get a refund, if you ask for it. We do pay."
     bits = [bits_of_control([text], 3, 2, cut_at=cut) for cut in get_args(CutAt)]
@@ -93,7 +93,7 @@ def test_stricter_modes_leave_less() -> None:
     assert bits == sorted(bits, reverse=True)
 
 
-def test_a_plain_prompt() -> None:
+def test_a_plain_prompt():
     """K tokens over a vocabulary of V: V + V^2 + ... + V^K prompts."""
     assert bits_of_prompt(2, 10) == pytest.approx(math.log2(110))
     assert bits_of_prompt(8, 1) == 3.0

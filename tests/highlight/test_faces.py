@@ -8,29 +8,37 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
+from langchain_classic.chains import create_retrieval_chain
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
+from langchain_core.runnables import RunnableLambda
 from llama_index.core.base.llms.types import CompletionResponse
 from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
+from sdrag import Options
+from sdrag.errors import UsageError
 from sdrag.guardrails.notices import INSUFFICIENT
 from sdrag.policy import Policy
 from sdrag.state.keys import PROCESS_KEYS
 
 from ..support.doubles import LangChainModel, LlamaIndexModel
+from ..support.frameworks import disclosure_events
 
 Brain = Callable[[str], str]
 """A prompt to a reply."""
-Result = tuple[str, tuple[str, ...], dict[str, Any]]
-"""The answer, the texts of its sources, and how it ended."""
+Source = tuple[str, str, str]
+"""The id of a passage, what is quoted of it, and the source that its metadata name."""
+Result = tuple[str, tuple[Source, ...], dict[str, Any]]
+"""The answer, its sources, and how it ended."""
 
 OFFICE = "The office opens at nine on every weekday but Friday."
 DEPOSIT = "The deposit is paid back within ten days of the return."
 TEXTS = (f"{OFFICE} It is in the town hall.", DEPOSIT)
 QUESTION = "When is the deposit paid back?"
+CONTEXT = [Document(text) for text in TEXTS]
 DECLINE = "No."
 ENDINGS: dict[str, Any] = {"declined": False, "reason": ""}
 STEP = 5
@@ -57,13 +65,16 @@ class Completion(LlamaIndexModel):
 
 def released(text: str, rules: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata that shows that a text went through disclosure control."""
-    return {"sdrag": {"mark": PROCESS_KEYS.release(Policy.read(rules).hash, text)}}
+    mark = PROCESS_KEYS.release(Policy.read(rules).hash, text)
+    return {"sdrag": {"mark": mark}, "source": "faq"}
 
 
-def langchain(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -> Any:
+def langchain(
+    brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...], **more: Any
+) -> Any:
     """Give each face of the runnable as a function of nothing."""
     hook = langchain_sdrag.HighlightAndSummarize(
-        llm=Chat(reply=brain), return_sources=True, policy=dict(rules)
+        llm=Chat(reply=brain), return_sources=True, policy=dict(rules), **more
     )
     context = [
         Document(text, id=f"p{at}", metadata=released(text, rules))
@@ -72,12 +83,11 @@ def langchain(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) ->
     given = {"question": QUESTION, "context": context}
 
     def result(output: Any) -> Result:
-        sources = (item.page_content for item in output["sources"])
-        return (
-            output["answer"],
-            tuple(sources),
-            {name: output[name] for name in ENDINGS},
+        sources = tuple(
+            (str(item.id), item.page_content, item.metadata["source"])
+            for item in output["sources"]
         )
+        return output["answer"], sources, {name: output[name] for name in ENDINGS}
 
     def added(pieces: list[Any]) -> Result:
         total = pieces[0]
@@ -100,7 +110,9 @@ def langchain(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) ->
     }
 
 
-def llamaindex(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -> Any:
+def llamaindex(
+    brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...], **more: Any
+) -> Any:
     """Give each face of the synthesizer as a function of nothing."""
     nodes = [
         NodeWithScore(
@@ -112,13 +124,14 @@ def llamaindex(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -
 
     def hook(*, streaming: bool) -> llamaindex_sdrag.HighlightAndSummarize:
         return llamaindex_sdrag.HighlightAndSummarize(
-            llm=Completion(brain),
-            policy=dict(rules),
-            streaming=streaming,
+            llm=Completion(brain), policy=dict(rules), streaming=streaming, **more
         )
 
     def result(text: str, response: Any) -> Result:
-        sources = tuple(item.node.get_content() for item in response.source_nodes)
+        sources = tuple(
+            (item.node_id, item.node.get_content(), item.node.metadata["source"])
+            for item in response.source_nodes
+        )
         return text, sources, response.metadata.get("sdrag", ENDINGS)
 
     def whole(response: Any) -> Result:
@@ -156,7 +169,7 @@ def brain(extracts: tuple[str, ...] = (DEPOSIT,)) -> Brain:
     return reply
 
 
-ANSWERED: Result = ("In ten days.", (DEPOSIT,), ENDINGS)
+ANSWERED: Result = ("In ten days.", (("p1", DEPOSIT, "faq"),), ENDINGS)
 NOTHING: Result = (
     DECLINE,
     (),
@@ -194,7 +207,7 @@ CASES: dict[str, tuple[Brain, Mapping[str, Any], tuple[str, ...], Result]] = {
 
 @pytest.mark.parametrize("adapter", [langchain, llamaindex])
 @pytest.mark.parametrize("case", CASES)
-def test_every_face_says_the_same(adapter: Any, case: str) -> None:
+def test_every_face_says_the_same(adapter, case):
     """Sync, async, batch and stream: one answer, with its sources."""
     thinking, policy, texts, expected = CASES[case]
     rules = {"decline_text": DECLINE, **policy.get("highlight", {})}
@@ -204,3 +217,65 @@ def test_every_face_says_the_same(adapter: Any, case: str) -> None:
     assert {name: face() for name, face in faces.items()} == dict.fromkeys(
         faces, expected
     )
+
+
+@pytest.mark.parametrize("adapter", [langchain, llamaindex])
+def test_every_answer_is_announced_once(adapter):
+    """To the audit, and in LlamaIndex to its handlers: ids and codes, no content."""
+    events: list[Any] = []
+    faces = adapter(brain(), {}, TEXTS, options=Options(audit=events.append))
+
+    for name, ask in faces.items():
+        events.clear()
+        with disclosure_events() as heard:
+            ask()
+
+        stages = [event.stage for event in events]
+        assert stages == ["highlight"] * (2 if "batch" in name else 1), name
+        if adapter is llamaindex:
+            assert [stage for _, stage, _ in heard] == stages
+        assert "deposit" not in f"{events}{heard}"
+
+
+def test_a_guard_around_it_keeps_what_it_said():
+    """The guard's report and the ending are under one key, and both are there."""
+    hook = llamaindex_sdrag.HighlightAndSummarize(llm=Completion(brain(())))
+    guard = llamaindex_sdrag.AnswerGuard(synthesizer=hook, policy={"grounding": {}})
+    node = TextNode(id_="p", text=DEPOSIT)
+    response: Any = guard.synthesize(QUESTION, [NodeWithScore(node=node)])
+
+    assert response.metadata["sdrag"]["declined"] is True
+    assert "claims" in response.metadata["sdrag"]
+
+
+@pytest.mark.parametrize("key", ["question", "input", "query"])
+def test_the_question_is_found_under_the_keys_of_langchain(key):
+    """Every chain of LangChain names it in its own way."""
+    hook = langchain_sdrag.HighlightAndSummarize(llm=Chat(reply=brain()))
+
+    assert hook.invoke({key: QUESTION, "context": CONTEXT}) == "In ten days."
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"question": "What?", "context": "one string"}, {"context": []}, {"question": 1}],
+)
+def test_another_input_is_refused(given):
+    """A context that is one string cannot be told apart or cited."""
+    with pytest.raises(UsageError):
+        langchain_sdrag.HighlightAndSummarize(llm=Chat(reply=brain())).invoke(given)
+
+
+def test_a_named_highlighter_needs_its_model():
+    """The mistake is told when the hook is built, not at the first question."""
+    for package in (langchain_sdrag, llamaindex_sdrag):
+        with pytest.raises(UsageError):
+            package.HighlightAndSummarize(highlighter="span")
+
+
+def test_it_is_a_part_of_a_retrieval_chain():
+    """`create_retrieval_chain` takes it in place of the documents chain."""
+    hook = langchain_sdrag.HighlightAndSummarize(llm=Chat(reply=brain()))
+    chain = create_retrieval_chain(RunnableLambda(lambda _: CONTEXT), hook)
+
+    assert chain.invoke({"input": QUESTION})["answer"] == "In ten days."

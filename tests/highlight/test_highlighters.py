@@ -62,15 +62,13 @@ SPANS = [{"passage": number, **STRETCH} for number in (1, 2, 9, 0, -1)]
         (by_span, [json.dumps({"spans": SPANS})], ["two three four"]),
     ],
 )
-def test_what_a_model_returns_is_read(
-    highlighter: Highlighter, replies: list[str], expected: list[str]
-) -> None:
+def test_what_a_model_returns_is_read(highlighter, replies, expected):
     """Talk, answers that only ground extracts, and unknown places are dropped."""
     assert propose(highlighter, *TEXTS, replies=tuple(replies)) == expected
 
 
 @pytest.mark.parametrize("highlighter", [structured, by_span])
-def test_an_unreadable_reply_quotes_nothing(highlighter: Highlighter) -> None:
+def test_an_unreadable_reply_quotes_nothing(highlighter):
     """The error has a length, and none of the words."""
     with pytest.raises(ModelReplyError) as caught:
         propose(highlighter, *TEXTS, replies=("secret words, no JSON",))
@@ -91,7 +89,7 @@ def test_an_unreadable_reply_quotes_nothing(highlighter: Highlighter) -> None:
         ("", "the mat", None),
     ],
 )
-def test_between(start: str, end: str, expected: str | None) -> None:
+def test_between(start, end, expected):
     """The end may begin within the start, and the tightest pair is taken."""
     text = "See the cat: the cat sat on the mat, and the cat slept on the mat there."
 
@@ -110,16 +108,14 @@ class TestLocal:
             ("wer hat es gebaut ?", []),
         ],
     )
-    def test_the_focus_is_the_asking_word_and_what_follows(
-        self, question: str, expected: list[str]
-    ) -> None:
+    def test_the_focus_is_the_asking_word_and_what_follows(self, question, expected):
         """It ends at an auxiliary or a mark; without the word there is none."""
         tokens = question.split()
 
         assert [tokens[at] for at in focus(tokens)] == expected
 
     @given(st.text(max_size=30), st.lists(st.text(max_size=30), max_size=5))
-    def test_overlap_is_a_share(self, question: str, texts: list[str]) -> None:
+    def test_overlap_is_a_share(self, question, texts):
         """From 0 to 1; a word in another form counts, a common one does not."""
         near, far = overlap("Who was painting the boats?", ["He painted.", "He ate."])
 
@@ -134,14 +130,14 @@ class TestLocal:
             ("In which colour was the ferry to the island painted?", "green"),
         ],
     )
-    def test_what_is_asked_for_decides(self, question: str, word: str) -> None:
+    def test_what_is_asked_for_decides(self, question, word):
         """Of sentences about the same thing, the one that answers is taken."""
         pytest.importorskip("tokenizers")
         (extract,) = propose(local, SHIPS, question=question)
 
         assert word in extract
 
-    def test_another_subject_is_declined(self) -> None:
+    def test_another_subject_is_declined(self):
         """Nothing is proposed that is unlike the question; no words are harmless."""
         pytest.importorskip("tokenizers")
 

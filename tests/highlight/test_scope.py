@@ -36,14 +36,14 @@ from sdrag.vocabulary import Passage, Span
         ),
     ],
 )
-def test_what_governs_comes_along(text: str, cut: str, kept: str | None) -> None:
+def test_what_governs_comes_along(text, cut, kept):
     """The rest of the sentence, and a sentence that says how it is meant."""
     (one,) = verify_highlights([cut], [Passage("p", text)])
 
     assert one.text.rstrip(".") == (kept or text).rstrip(".")
 
 
-def test_the_set_of_turned_cuts() -> None:
+def test_the_set_of_turned_cuts():
     """The paper's property lets every one of them through; the default, few."""
     for case in load_cuts():
         assert case.cut in case.text
@@ -53,7 +53,7 @@ def test_the_set_of_turned_cuts() -> None:
 
 
 @given(st.text(max_size=200), st.data())
-def test_it_only_grows(text: str, data: st.DataObject) -> None:
+def test_it_only_grows(text, data):
     """The widened span holds the span, and widening it again changes nothing more."""
     if not text:
         return

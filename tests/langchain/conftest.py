@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from langchain_core.documents import Document
 
-from .fixed import TEXT, Fixed
+from ..support.witness import TEXT
+from .fixed import Fixed
 
 
 @pytest.fixture

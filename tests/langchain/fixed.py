@@ -9,16 +9,8 @@ from langchain_core.retrievers import BaseRetriever
 
 from langchain_sdrag import SelectiveDisclosureRetriever
 
+from ..support.witness import POLICY
 from ..support.wrappers import build
-
-TEXT = "The witness Anna Karlsson saw it."
-NAMES = {
-    "id": "names",
-    "text": "Remove the names of witnesses",
-    "always": True,
-    "unless": {"roles": ["judge"]},
-}
-POLICY = {"constraints": [NAMES]}
 
 
 class Fixed(BaseRetriever):

@@ -21,21 +21,8 @@ from sdrag import Principal
 from sdrag.engine import Engine, Request
 from sdrag.state import open_state
 
-NAME = "Karlsson"
-TEXT = f"The witness Anna {NAME} saw it."
-CUT = "The witness [person] saw it."
-POLICY = {
-    "constraints": [
-        {
-            "id": "names",
-            "text": "Remove the names of witnesses",
-            "always": True,
-            "unless": {"roles": ["judge"]},
-        }
-    ]
-}
-JUDGE = Principal("j", roles=frozenset({"judge"}))
-CLERK = Principal("c")
+from ..support.witness import CLERK, JUDGE, NAME, POLICY, RELEASED, TEXT
+
 CONFIG: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 25}
 both_modes = pytest.mark.parametrize("mode", ["sync", "async"])
 
@@ -126,7 +113,7 @@ def test_an_own_thread_stays_as_it_is(mode):
     assert first == second[: len(first)]
     assert first[1].text == f"I look up {NAME}."
     assert first[1].tool_calls[0]["args"] == {"query": NAME}
-    assert first[2].text == CUT
+    assert first[2].text == RELEASED
 
 
 def test_the_thread_keeps_its_shape():
@@ -155,7 +142,7 @@ def test_a_summary_of_the_thread_is_no_words_of_a_human():
 
     shown = Thread().ask(CLERK, "sync", summary)
 
-    assert shown[0].text == CUT
+    assert shown[0].text == RELEASED
 
 
 def test_an_answer_without_a_mark_is_read_under_the_policy():
@@ -164,7 +151,7 @@ def test_an_answer_without_a_mark_is_read_under_the_policy():
 
     shown = Thread().ask(CLERK, "sync", *earlier)
 
-    assert (shown[1].text, shown[1].additional_kwargs) == (CUT, {})
+    assert (shown[1].text, shown[1].additional_kwargs) == (RELEASED, {})
 
 
 def test_a_change_of_the_policy_has_the_thread_read_again():
@@ -222,7 +209,7 @@ def test_a_mark_cannot_be_made_or_tested_without_the_states_secret():
 def test_a_mark_does_not_hold_on_another_text():
     """A mark that is copied says nothing of what it is copied to."""
     release = Release(Engine(POLICY), Request("", CLERK))
-    marked = release.mark(AIMessage(CUT))
+    marked = release.mark(AIMessage(RELEASED))
 
     assert release.is_marked(marked)
     assert not release.is_marked(marked.model_copy(update={"content": TEXT}))

@@ -10,7 +10,8 @@ from langchain_core.runnables import RunnableLambda
 
 from ..support.doubles import LangChainModel, verdicts
 from ..support.scripted import answer_control
-from .fixed import POLICY, wrapped
+from ..support.witness import POLICY
+from .fixed import wrapped
 
 
 def within(model):
@@ -83,31 +84,3 @@ class TestConfidentiality:
             policy = {**POLICY, "tracing": {"inner": inner}}
             wrapped(host, policy=policy).invoke("q", {"callbacks": [handler]})
             assert len(handler.seen) == count
-
-
-class TestAudit:
-    """What was decided is told to the run, to sinks, and to nobody else."""
-
-    def test_a_run_is_told_by_a_custom_event(self, host):
-        class Custom(BaseCallbackHandler):
-            def __init__(self):
-                self.seen = []
-
-            def on_custom_event(self, name, data, **kwargs):
-                self.seen.append((name, data))
-
-        handler = Custom()
-        wrapped(host).invoke("q", {"callbacks": [handler]})
-
-        ((name, data),) = handler.seen
-        assert name == "sdrag"
-        assert data["stage"] == "retrieve"
-        assert data["decisions"][0]["constraint_ids"] == ("names",)
-        assert "Karlsson" not in str(data)
-
-    async def test_an_async_run_is_told_too(self, host):
-        events = wrapped(host).astream_events("q", version="v2")
-
-        names = [event["name"] async for event in events]
-
-        assert "sdrag" in names

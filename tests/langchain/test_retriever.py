@@ -13,9 +13,8 @@ from sdrag.errors import UsageError
 
 from ..support.doubles import LangChainToyEmbeddings
 from ..support.faces import Documents, Scenario
-from .fixed import TEXT, Fixed, wrapped
-
-JUDGE = Principal("j", roles=frozenset({"judge"}))
+from ..support.witness import JUDGE, TEXT
+from .fixed import Fixed, wrapped
 
 
 class TestPrincipals:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from sdrag.errors import InternalError, UsageError
@@ -57,7 +55,7 @@ def test_a_plan_is_applied_to_shards(framework, build, documents):
     assert "[NAME_" in framework.fields(shard)[1]
 
 
-async def test_a_plan_follows_the_corpus(framework, build, documents, tmp_path: Path):
+async def test_a_plan_follows_the_corpus(framework, build, documents, tmp_path):
     """Sync and async alike, also from a file: new documents and stale ones."""
     corpus = [
         framework.document("a", "The quay of Ms. Nadia Orlova."),
@@ -112,7 +110,7 @@ def test_what_cannot_be_masked_is_refused_at_the_start(framework, build, documen
 
 
 def test_a_fault_of_a_plan_leaves_without_what_it_was_applied_to(
-    framework, build, documents, monkeypatch: pytest.MonkeyPatch
+    framework, build, documents, monkeypatch
 ):
     """Whatever goes wrong in it; neither words nor frames."""
 

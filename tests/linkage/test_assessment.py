@@ -16,14 +16,14 @@ from sdrag.vocabulary import Passage
 EDGE, FIRST_RISK, SECOND_RISK = 0.668406682889, 0.949663355652, 0.510457402671
 
 
-def test_uniqueness() -> None:
+def test_uniqueness():
     """An entity of one document is unique; one of every document hardly counts."""
     found = uniqueness(np.array([1, 2, 5, 49]), 49).tolist()
     worked = [1.0, 0.822816179864, 0.588591910068, 0.005164260867]
     assert found == pytest.approx(worked, abs=1e-9)
 
 
-def test_columns_agree_with_the_worked_example() -> None:
+def test_columns_agree_with_the_worked_example():
     """A corpus assessed as columns gives the same figures, edge and chain."""
     documents = [Passage(f"d{number:02}", "text") for number in range(49)]
     mentions: list[list[list[object]]] = [[] for _ in documents]
@@ -49,7 +49,7 @@ def test_columns_agree_with_the_worked_example() -> None:
     assert chain.risk == pytest.approx(0.578191960, abs=1e-9)
 
 
-def test_detectors_names_are_read_as_types_of_the_table() -> None:
+def test_detectors_names_are_read_as_types_of_the_table():
     """A synonym, unless the domain has that very type."""
     assert Schema().canonical("person") == "NAME"
     assert Schema().canonical("IBAN") == "PATIENT_ID"

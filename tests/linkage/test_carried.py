@@ -50,9 +50,7 @@ class TestMasksLast:
             ("EVENT", "UNIQUE_FACT"),
         ],
     )
-    def test_a_value_whose_type_changes_stays_masked(
-        self, first: str, later: str
-    ) -> None:
+    def test_a_value_whose_type_changes_stays_masked(self, first, later):
         """The form was masked, whatever it is taken for once more is known."""
         plan = fit(passages(f"In {TOWN}."), STRICT, entities=[seen(TOWN, first)])
         assert TOWN not in texts(plan)[0]
@@ -60,7 +58,7 @@ class TestMasksLast:
         update = plan.updated(more, ["a0"], entities=[seen(TOWN, later, 0.01)] * 9)
         assert TOWN not in "".join(texts(update.fitted))
 
-    def test_what_is_joined_with_a_masked_form_goes_too(self) -> None:
+    def test_what_is_joined_with_a_masked_form_goes_too(self):
         """Under its later type, and however little the other form says."""
         plan = fit(passages(f"In {TOWN}."), STRICT, entities=[seen(TOWN, "LOCATION")])
         more = passages(*[f"At {TOWN} again."] * 9, "At the works.", name="b")
@@ -70,9 +68,7 @@ class TestMasksLast:
         assert "works" not in "".join(texts(update.fitted))
 
     @pytest.mark.parametrize("key", [None, KEY])
-    def test_a_value_whose_document_is_gone_stays_masked(
-        self, key: bytes | None
-    ) -> None:
+    def test_a_value_whose_document_is_gone_stays_masked(self, key):
         """Also when nobody finds it in the documents that come afterwards."""
         plan = fit(
             passages(f"{WHO} came."), PLAIN, entities=[seen(WHO, "NAME")], key=key
@@ -89,9 +85,7 @@ class TestMasksLast:
 
     @settings(max_examples=60, deadline=None)
     @given(written, written)
-    def test_following_is_masking_all_at_once(
-        self, first: list[str], later: list[str]
-    ) -> None:
+    def test_following_is_masking_all_at_once(self, first, later):
         """The same entities, links and texts, but for what was masked before."""
         old, new = passages(*first), passages(*later, name="b")
         plan = fit(old, PLAIN, Marked())
@@ -102,7 +96,7 @@ class TestMasksLast:
         if not plan.masked.entities:
             assert texts(followed) == texts(whole)
 
-    def test_what_is_to_be_indexed_again_comes_masked(self) -> None:
+    def test_what_is_to_be_indexed_again_comes_masked(self):
         """The new documents, and the earlier ones in which more is masked now."""
         old = passages(f"One <{WHO}> x.", f"Also {TOWN}.")
         plan = fit(old, {**PLAIN, "max_document_risk": 0.3}, Marked())
@@ -131,9 +125,7 @@ class TestTwice:
         st.sampled_from(["document", "greedy", "knapsack"]),
         st.sampled_from(["label", "pseudonym"]),
     )
-    def test_a_small_corpus(
-        self, rows: list[Row], ceiling: float, select: str, style: str
-    ) -> None:
+    def test_a_small_corpus(self, rows, ceiling, select, style):
         """Whatever is shared by entities of several types."""
         section = {
             **PLAIN,
@@ -167,7 +159,7 @@ def pseudonyms(fitted: Fitted) -> list[str]:
 class TestPseudonyms:
     """They are of the entity, and last."""
 
-    def test_they_are_not_of_the_commonest_form(self) -> None:
+    def test_they_are_not_of_the_commonest_form(self):
         """Neither the order of documents nor how often a form is written counts."""
         long, short = "Dr. Elise Varga", "Varga, E."
         counts = [(1, 3), (3, 1)]
@@ -181,9 +173,7 @@ class TestPseudonyms:
         assert len(found) == 1
 
     @pytest.mark.parametrize("saved", [False, True])
-    def test_they_never_change_under_one_key(
-        self, tmp_path: Path, *, saved: bool
-    ) -> None:
+    def test_they_never_change_under_one_key(self, tmp_path, *, saved):
         """Not by a longer form, another type or more documents; nor by a file."""
         plan = fit(
             passages("Varga, E."), NAMES, entities=[seen("Varga, E.", "NAME")], key=KEY
@@ -200,7 +190,7 @@ class TestPseudonyms:
             later = Fitted.open(tmp_path / "plan", KEY)
         assert pseudonyms(later) == [before] * 4
 
-    def test_two_that_turn_out_to_be_one_keep_what_they_have(self) -> None:
+    def test_two_that_turn_out_to_be_one_keep_what_they_have(self):
         """Both may be in an index; what is new is called as the first one."""
         forms = ["Elise Varga", "E. M. V."]
         plan = fit(
@@ -213,7 +203,7 @@ class TestPseudonyms:
         assert len(later.masked.entities) == 1
         assert pseudonyms(later) == [*before, before[1]]
 
-    def test_a_masked_word_in_one_does_not_name_nobody(self) -> None:
+    def test_a_masked_word_in_one_does_not_name_nobody(self):
         """Where the type may not be written, the pseudonym goes without it."""
         masker = Masker((Entity("1", "NAME", ("name",)),), "pseudonym", KEY)
         assert re.fullmatch(r"\[[0-9a-f]{16}\]", masker.replace("name").text)
@@ -230,7 +220,7 @@ class TestPseudonyms:
         "Jonathan%20Meyers is he.",
     ],
 )
-def test_a_masked_form_in_disguise_is_masked(text: str) -> None:
+def test_a_masked_form_in_disguise_is_masked(text):
     """The text is searched decoded, too."""
     masker = Masker((Entity("1", "NAME", ("Jonathan Meyers",)),))
     assert masker.replace(text).text == "[NAME] is he."
@@ -255,7 +245,7 @@ class TestRewriting:
         plan = fit(passages(f"{WHO} came."), REWRITE, entities=rows, runner=runner)
         return asked, runner, plan
 
-    def test_a_shard_is_rewritten(self) -> None:
+    def test_a_shard_is_rewritten(self):
         """Not left with labels; what is known of a whole document is not asked."""
         asked, runner, plan = self.fitted()
         shards = passages(f"{WHO} came.", f"Then {WHO} left.", "Nobody.", name="s")
@@ -265,7 +255,7 @@ class TestRewriting:
         with pytest.raises(UsageError):
             plan.apply(shards)
 
-    def test_a_text_that_stays_is_not_rewritten_again(self) -> None:
+    def test_a_text_that_stays_is_not_rewritten_again(self):
         """An update asks for the new documents alone, and names no other as stale."""
         asked, runner, plan = self.fitted()
         update = plan.updated(
@@ -277,7 +267,7 @@ class TestRewriting:
         assert texts(update.fitted) == ["person 1 came.", "person 2 left."]
         assert len(asked) == 2
 
-    def test_a_rewriting_that_spells_a_new_form_is_made_again(self) -> None:
+    def test_a_rewriting_that_spells_a_new_form_is_made_again(self):
         """What was said freely may name what is masked by now."""
         _, runner, plan = self.fitted()
         update = plan.updated(

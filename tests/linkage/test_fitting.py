@@ -47,13 +47,13 @@ def fitted() -> Fitted:
     return fit(documents, PLAIN, mentions)
 
 
-def test_a_plan_applies_to_further_text() -> None:
+def test_a_plan_applies_to_further_text():
     """A chunk of the corpus loses what the plan masks, metadata too."""
     (chunk,) = fitted().apply([Passage("a-1", f"About {WHO}.", {"who": WHO})])
     assert (chunk.text, chunk.metadata["who"]) == ("About [NAME].", "[NAME]")
 
 
-def test_an_id_that_holds_a_name_is_aliased() -> None:
+def test_an_id_that_holds_a_name_is_aliased():
     """Two ids stay two, and one stays one from call to call."""
     plan = fitted()
     (one,), (two,) = (plan.apply([Passage(f"{WHO} {n}", "x")]) for n in range(2))
@@ -62,7 +62,7 @@ def test_an_id_that_holds_a_name_is_aliased() -> None:
     assert one.id == again.id != two.id
 
 
-def test_a_removed_document_is_gone() -> None:
+def test_a_removed_document_is_gone():
     """Its entities no longer count; one that is not there is an error."""
     update = fitted().updated(removed=["a"])
     assert list(update.fitted.documents) == ["b", "c"]
@@ -109,12 +109,7 @@ class TestIncremental:
 
     @settings(max_examples=60, deadline=None)
     @given(small, small, st.integers(0, 4))
-    def test_frequencies_and_graph_are_those_from_scratch(
-        self,
-        first: list[list[tuple[object, ...]]],
-        later: list[list[tuple[object, ...]]],
-        removed: int,
-    ) -> None:
+    def test_frequencies_and_graph_are_those_from_scratch(self, first, later, removed):
         """Risks, links and uniqueness, whatever is added and removed."""
         old = {f"a{n}": row for n, row in enumerate(first)}
         new = {f"b{n}": row for n, row in enumerate(later)}
@@ -130,11 +125,7 @@ class TestIncremental:
 
     @settings(max_examples=40, deadline=None)
     @given(small, small)
-    def test_the_plan_holds_what_was_masked_and_meets_every_ceiling(
-        self,
-        first: list[list[tuple[object, ...]]],
-        later: list[list[tuple[object, ...]]],
-    ) -> None:
+    def test_the_plan_holds_what_was_masked_and_meets_every_ceiling(self, first, later):
         """Stale are those earlier documents whose masked text is another."""
         old = {f"a{n}": row for n, row in enumerate(first)}
         new = {f"b{n}": row for n, row in enumerate(later)}
@@ -149,14 +140,14 @@ class TestIncremental:
         changed = [d.id for d in plan.masked.documents if texts[d.id] != d.text]
         assert list(update.stale) == changed
 
-    def test_only_changed_documents_are_detected(self) -> None:
+    def test_only_changed_documents_are_detected(self):
         """The detector is given the new documents and no other."""
         detector = Marked()
         plan = fit([Passage("a", "One <red kite>.")], PLAIN, detector)
         plan.updated([Passage("b", "Two <grey owl>s.")], entities=detector)
         assert detector.texts == ["One <red kite>.", "Two <grey owl>s."]
 
-    def test_only_new_forms_are_embedded(self) -> None:
+    def test_only_new_forms_are_embedded(self):
         """What was compared by meaning before is not embedded again."""
         asked: list[str] = []
 
@@ -197,7 +188,7 @@ class TestModelExtractor:
         rows.append(["not in the text", "", "NAME", 1.0])
         return "Here it is: " + json.dumps({"entities": rows})
 
-    def test_the_second_reading_knows_the_first(self) -> None:
+    def test_the_second_reading_knows_the_first(self):
         """A detail found elsewhere is found here too; names are not handed on."""
         runner = Scripted(complete=self.answer)
         documents = [Passage("a", f"{WHO}, {FACT}."), Passage("b", f"Some {FACT}.")]
@@ -210,7 +201,7 @@ class TestModelExtractor:
         assert FACT in known
         assert WHO not in known
 
-    def test_new_and_old_are_read_with_what_is_known_of_the_other(self) -> None:
+    def test_new_and_old_are_read_with_what_is_known_of_the_other(self):
         """A new document with the old one's details; an old one for the new one's."""
         runner = Scripted(complete=self.answer)
         old = [Passage("a", f"{WHO}, {FACT}."), Passage("o", f"Just {FACT} here.")]
@@ -230,7 +221,7 @@ class TestModelExtractor:
         assert all(len(effect.items) == 1 for effect in runner.effects[asked:])
         assert len(update.fitted.masked.assessment.links) == 1
 
-    def test_an_unreadable_reply_withholds(self) -> None:
+    def test_an_unreadable_reply_withholds(self):
         """It is not taken for a document without entities."""
         runner = Scripted(complete=lambda prompt: "Sorry.")
         plan = fit([Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner)

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import Literal
 
 from benchmarks.zipf import zipf_corpus
 from sdrag.errors import InputTooLargeError
 from sdrag.linkage import graph
 from sdrag.linkage.graph import Edges, Incidence, find_chains, find_edges
 from sdrag.policy import LinkageSection
+
+from .literal import Literal
 
 names = st.sampled_from([f"e{number}" for number in range(9)])
 relevances = st.floats(0.01, 1.0, allow_nan=False)
@@ -35,12 +36,7 @@ def columns(held: list[dict[str, float]], weighed: dict[str, float]) -> Incidenc
 
 @settings(max_examples=200, deadline=None)
 @given(corpora, weights, thresholds, st.sampled_from([2, 50, 10**6]))
-def test_it_finds_what_comparing_all_pairs_finds(
-    held: list[dict[str, float]],
-    weighed: dict[str, float],
-    threshold: float,
-    block: int,
-) -> None:
+def test_it_finds_what_comparing_all_pairs_finds(held, weighed, threshold, block):
     """No pair that passes is lost, none comes twice, wherever blocks are cut."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph, "_BLOCK", block)
@@ -61,9 +57,7 @@ def test_it_finds_what_comparing_all_pairs_finds(
 
 @settings(max_examples=60, deadline=None)
 @given(corpora, weights, st.sets(names, max_size=4))
-def test_pruning_again_is_searching_again(
-    held: list[dict[str, float]], weighed: dict[str, float], masked: set[str]
-) -> None:
+def test_pruning_again_is_searching_again(held, weighed, masked):
     """The graph after masking is the graph of what is left."""
     corpus = columns(held, weighed)
     mask = np.array([name in masked for name in corpus.entity_ids])
@@ -73,7 +67,7 @@ def test_pruning_again_is_searching_again(
     assert len(found) == len(literal.edges(masked))
 
 
-def test_too_many_links_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_links_are_refused(monkeypatch):
     """Memory is bounded; the error says what to change."""
     monkeypatch.setattr(graph, "MOST_EDGES", 10)
     with pytest.raises(InputTooLargeError, match="edge_threshold"):
@@ -100,9 +94,7 @@ def chains_of(pairs: list[tuple[int, int]], length: int, most: int) -> list[list
 
 @settings(max_examples=60, deadline=None)
 @given(graphs, st.integers(2, 5), st.integers(1, 40))
-def test_every_path_is_found_once(
-    pairs: list[tuple[int, int]], length: int, most: int
-) -> None:
+def test_every_path_is_found_once(pairs, length, most):
     """As networkx sees them; more than the bound are refused."""
     drawn = nx.Graph(pairs)
     expected = [

@@ -38,11 +38,7 @@ def mention(text: str, form: str, type_: str, sure: float = 0.9) -> Mention:
         ("Krastev", "Krasteva came", False),
     ],
 )
-def test_known_forms_are_found_elsewhere(
-    form: str,
-    elsewhere: str,
-    seen: bool,  # noqa: FBT001 -- a column of the table
-) -> None:
+def test_known_forms_are_found_elsewhere(form, elsewhere, seen):
     """Whole words, identifiers under any punctuation; short forms say too little."""
     first = f"It is {form}."
     found = look_again([first, elsewhere], [(mention(first, form, "ID"),), ()])
@@ -51,7 +47,7 @@ def test_known_forms_are_found_elsewhere(
 
 
 @given(st.lists(st.text("aB1 -./", max_size=30), max_size=4))
-def test_nothing_found_is_lost(texts: list[str]) -> None:
+def test_nothing_found_is_lost(texts):
     """Each find stands, or lies within what took its place."""
     found = [
         (Mention(Span(0, len(text)), "ID", 1.0),) if text else () for text in texts
@@ -60,14 +56,14 @@ def test_nothing_found_is_lost(texts: list[str]) -> None:
         assert set(before) <= set(after)
 
 
-def test_numbers_in_words_keep_forms_apart() -> None:
+def test_numbers_in_words_keep_forms_apart():
     """Ten is not nine, however near in meaning."""
     near = np.ones((2, 1), np.float32)
     assert list(meaning_pairs(["ten visits", "nine visits"], near, 0.9)) == []
     assert list(meaning_pairs(["ten visits", "10 visits"], near, 0.9)) == [(0, 1)]
 
 
-def test_links_rest_on_the_second_look() -> None:
+def test_links_rest_on_the_second_look():
     """Two documents are linked by what was found in one."""
     texts = ["Member KV-7719203.", "Paid for KV 7719 203.", *["Closed."] * 8]
     documents = [Passage(str(n), text) for n, text in enumerate(texts)]

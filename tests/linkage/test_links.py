@@ -63,7 +63,7 @@ TWO_VALUES = [
 ]
 
 
-def test_what_is_named_in_passing_counts() -> None:
+def test_what_is_named_in_passing_counts():
     """The town in a hospital's name, the month of a date; nothing is joined."""
     for one, two in NAMED:
         assert shared([[one], [two]]) == 1, (one, two)
@@ -72,7 +72,7 @@ def test_what_is_named_in_passing_counts() -> None:
         assert shared([[one], [two]]) == 0, (one, two)
 
 
-def test_a_value_under_two_types_of_one_role_is_one() -> None:
+def test_a_value_under_two_types_of_one_role_is_one():
     """Extractors call one thing by different types (section 6.2)."""
     for count, pairs in ((1, ONE_VALUE), (0, TWO_VALUES)):
         for one, two in pairs:
@@ -99,13 +99,13 @@ class TestInOtherWords:
         found = assess(documents, mentions, settings)
         return [(link.first, link.second) for link in found.links]
 
-    def test_link_their_documents(self) -> None:
+    def test_link_their_documents(self):
         """Two descriptions with no word in common; an unrelated one links nothing."""
         assert self.links() == [("a", "b")]
         assert self.links(context=False) == []
         assert self.links(meaning=False) == []
 
-    def test_each_counts_in_one_further_document(self) -> None:
+    def test_each_counts_in_one_further_document(self):
         """Otherwise what is rare would be no longer rare."""
         clusters = read_clusters(CLUSTERS / "development")
         documents = [d for one in clusters for d in one.documents]
@@ -118,7 +118,7 @@ class TestInOtherWords:
 
 
 @pytest.mark.parametrize(("part", "least"), [("development", 0.6), ("unseen", 0.55)])
-def test_links_of_other_domains(part: str, least: float) -> None:
+def test_links_of_other_domains(part, least):
     """More than half of these pairs share no value; what is found is right."""
     found = evaluate_linkage(read_clusters(CLUSTERS / part), LinkageSection())["links"]
     assert found["f1"] >= least

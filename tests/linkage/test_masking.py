@@ -54,12 +54,12 @@ class TestMasker:
             ("\u0130 Ann Lee \ufb01n", "\u0130 [NAME] \ufb01n"),
         ],
     )
-    def test_forms_are_found_as_words(self, text: str, expected: str) -> None:
+    def test_forms_are_found_as_words(self, text, expected):
         """Whole words, whatever the case, the spaces or the typography."""
         masker = Masker((entity("Ann Lee", "Mrs Lee"),))
         assert masker.replace(text).text == expected
 
-    def test_overlaps_are_one_replacement(self) -> None:
+    def test_overlaps_are_one_replacement(self):
         """The longest form says what stands in place of the union."""
         masker = Masker(
             (entity("Anna Maria"), entity("Maria Lopez Clinic", type_="PROVIDER"))
@@ -68,7 +68,7 @@ class TestMasker:
         assert result.text == "[PROVIDER]"
         assert result.entity_ids == ("e-Maria Lopez Clinic",)
 
-    def test_a_label_does_not_spell_what_is_masked(self) -> None:
+    def test_a_label_does_not_spell_what_is_masked(self):
         """If "name" is masked then "[NAME]" will not do."""
         masker = Masker((entity("name"), entity("redacted", type_="EVENT")))
         assert masker.replace("a name, redacted").text == "a [***], [EVENT]"
@@ -80,7 +80,7 @@ class TestMasker:
         ),
         st.text("ab [].\u00e9\u0130\ufb01X-", max_size=60),
     )
-    def test_no_masked_form_remains(self, forms: list[str], text: str) -> None:
+    def test_no_masked_form_remains(self, forms, text):
         """Whatever the forms, also labels and brackets."""
         wanted = [entity(form) for form in forms if fold_text(form)]
         result = Masker(tuple(wanted)).replace(text).text
@@ -90,7 +90,7 @@ class TestMasker:
 
     @settings(max_examples=100, deadline=None)
     @given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=5), max_size=5))
-    def test_what_is_not_masked_stays(self, text: str, forms: list[str]) -> None:
+    def test_what_is_not_masked_stays(self, text, forms):
         """Outside the reported spans every character is as it was."""
         wanted = [entity(form) for form in forms if fold_text(form)]
         result = Masker(tuple(wanted), "redact").replace(text)
@@ -116,7 +116,7 @@ SPELLINGS = {
 }
 
 
-def test_a_name_goes_in_every_spelling() -> None:
+def test_a_name_goes_in_every_spelling():
     """With the full stop of its last initial, its umlauts spelled out, and turned."""
     masker = Masker((Entity("1", "NAME", FORMS),), "redact")
     for text, expected in SPELLINGS.items():
@@ -126,7 +126,7 @@ def test_a_name_goes_in_every_spelling() -> None:
 class TestStyles:
     """What stands in place of a masked entity."""
 
-    def test_what_is_put_in_place(self) -> None:
+    def test_what_is_put_in_place(self):
         """The type, nothing, or a pseudonym: under another key another."""
         assert masked().documents[0].text == "[NAME] lives here."
         assert masked("redact").documents[0].text == "[REDACTED] lives here."
@@ -146,9 +146,7 @@ class TestStyles:
             (ModelError("refused"), "[NAME] lives here."),
         ],
     )
-    def test_a_rewriting_is_verified(
-        self, reply: str | ModelError, expected: str
-    ) -> None:
+    def test_a_rewriting_is_verified(self, reply, expected):
         """A reply that brings a form back, or is no rewriting, is not used."""
         asked: list[Prompt] = []
 
@@ -167,7 +165,7 @@ class TestStyles:
 class TestNothingElseHoldsIt:
     """Metadata, ids, reprs, pickles and decisions."""
 
-    def test_metadata_and_ids_are_cleaned(self) -> None:
+    def test_metadata_and_ids_are_cleaned(self):
         """A masked form is taken out of values and keys, and an id is aliased."""
         document = Passage(WHO, f"{WHO}!", {WHO: 1, "n": {"deep": (WHO,)}}, 0.5, WHO)
         plan = fit([document], PLAIN, [[[WHO, "", "NAME", 1.0]]])
@@ -176,7 +174,7 @@ class TestNothingElseHoldsIt:
         assert clean.score == 0.5
         assert clean.metadata["n"] == {"deep": ("[NAME]",)}
 
-    def test_masking_can_be_undone_by_whoever_has_the_masker(self) -> None:
+    def test_masking_can_be_undone_by_whoever_has_the_masker(self):
         """By the id of an entity, or by its pseudonym."""
         result = masked("pseudonym", key=KEY)
         (entity_,) = result.entities
@@ -197,7 +195,7 @@ class Half:
         return found + [Failure(UsageError("too long"))] * (len(texts) - 1)
 
 
-def test_what_a_detector_could_not_read_is_withheld() -> None:
+def test_what_a_detector_could_not_read_is_withheld():
     """Closed: the document does not pass on raw."""
     documents = [Passage("a", f"{WHO} came."), Passage("b", f"{WHO} left.")]
     result = fit(documents, PLAIN, Half()).masked
@@ -208,7 +206,7 @@ def test_what_a_detector_could_not_read_is_withheld() -> None:
     ]
 
 
-def test_a_withheld_document_is_named_without_a_masked_form() -> None:
+def test_a_withheld_document_is_named_without_a_masked_form():
     """An id is text too."""
     documents = [Passage("a", f"{WHO} came."), Passage(WHO, f"{WHO} left.")]
     result = fit(documents, PLAIN, Half()).masked
@@ -216,13 +214,13 @@ def test_a_withheld_document_is_named_without_a_masked_form() -> None:
     assert WHO not in repr(result.decisions)
 
 
-def test_entities_have_to_be_given() -> None:
+def test_entities_have_to_be_given():
     """A corpus in which nobody looked is not taken for one without entities."""
     with pytest.raises(UsageError, match="0 lists for 1 documents"):
         fit([Passage("a", "x")])
 
 
-def test_ids_must_differ() -> None:
+def test_ids_must_differ():
     """Two documents of one id could not be told apart in the report."""
     twice = [Passage("a", "x"), Passage("a", "y")]
     with pytest.raises(UsageError, match="same id"):

@@ -33,7 +33,7 @@ def fitted(**more: object) -> Fitted:
     return fit(documents, PLAIN, entities=given_, key=KEY, **more)  # type: ignore[arg-type]
 
 
-def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_plan_comes_back_as_it_was(tmp_path):
     """Documents, masks, ids and name; the file is for its owner alone."""
     plan, path = fitted(), tmp_path / "plan"
     plan.save(path)
@@ -49,7 +49,7 @@ def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["plan"]
 
 
-def test_aliases_last_without_a_key(tmp_path: Path) -> None:
+def test_aliases_last_without_a_key(tmp_path):
     """Chance made them, so chance is in the file."""
     documents = [Passage(f"{WHO} 1", f"{WHO} came.")]
     plan = fit(documents, PLAIN, entities=[[[WHO, "", "NAME", 1.0]]])
@@ -61,9 +61,7 @@ def test_aliases_last_without_a_key(tmp_path: Path) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(written, written, st.sampled_from(["label", "redact", "pseudonym"]))
-def test_a_plan_goes_on_as_if_it_had_not_been_saved(
-    first: list[str], later: list[str], style: str
-) -> None:
+def test_a_plan_goes_on_as_if_it_had_not_been_saved(first, later, style):
     """The same masks, the same texts, the same stale documents."""
     old = [Passage(f"a{n}", text) for n, text in enumerate(first)]
     new = [Passage(f"b{n}", text) for n, text in enumerate(later)]
@@ -76,7 +74,7 @@ def test_a_plan_goes_on_as_if_it_had_not_been_saved(
     assert [d.text for d in one.documents] == [d.text for d in two.documents]
 
 
-def test_nothing_is_embedded_or_rewritten_again(tmp_path: Path) -> None:
+def test_nothing_is_embedded_or_rewritten_again(tmp_path):
     """The vectors and the replies are in the file."""
     asked: list[str] = []
 
@@ -102,7 +100,7 @@ def test_nothing_is_embedded_or_rewritten_again(tmp_path: Path) -> None:
     assert opened.masked.documents[0].text == "Some birds, more birds."
 
 
-def test_the_file_is_sealed(tmp_path: Path) -> None:
+def test_the_file_is_sealed(tmp_path):
     """It holds no value, and neither another key nor a changed byte opens it."""
     path = tmp_path / "plan"
     fitted().save(path)
@@ -117,14 +115,14 @@ def test_the_file_is_sealed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"sdrag", b"\0" * 90, b"sdrag" * 99])
-def test_what_is_no_plan_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_what_is_no_plan_is_refused(tmp_path, data):
     """Whatever it is."""
     (tmp_path / "plan").write_bytes(data)
     with pytest.raises(UsageError):
         Fitted.open(tmp_path / "plan", KEY)
 
 
-def test_wrong_calls(tmp_path: Path) -> None:
+def test_wrong_calls(tmp_path):
     """No key, a short one, no file, no folder."""
     plan = fit([Passage("a", WHO)], PLAIN, entities=[[]])
     with pytest.raises(UsageError, match="saved with a key"):

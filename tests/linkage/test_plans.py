@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from literal import Corpus, Literal
 
 from sdrag.linkage import plan as plan_module
 from sdrag.linkage.graph import Incidence
 from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.policy import LinkageSection
+
+from .literal import Corpus, Literal
 
 QUICK = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -57,13 +58,7 @@ class TestCeilings:
 
     @QUICK
     @given(corpora, weightings, sections, st.sampled_from([1, 2048]))
-    def test_an_independent_checker_agrees(
-        self,
-        corpus: Corpus,
-        weights: dict[str, float],
-        section: LinkageSection,
-        block: int,
-    ) -> None:
+    def test_an_independent_checker_agrees(self, corpus, weights, section, block):
         """Documents, frozen chains and chains of the output, wherever blocks end."""
         literal = Literal(corpus, weights, section)
         with pytest.MonkeyPatch.context() as patch:
@@ -74,8 +69,8 @@ class TestCeilings:
     @QUICK
     @given(corpora, weightings, sections)
     def test_the_first_stage_is_the_thesis_read_literally(
-        self, corpus: Corpus, weights: dict[str, float], section: LinkageSection
-    ) -> None:
+        self, corpus, weights, section
+    ):
         """Document-level masking picks the same entities and ceilings."""
         literal = Literal(corpus, weights, section)
         section = section.model_copy(update={"select": "document"})
@@ -90,7 +85,7 @@ class TestCeilings:
 class TestUnmaskable:
     """Only what the policy declares unmaskable can make a ceiling impossible."""
 
-    def test_the_report_proves_what_is_impossible(self) -> None:
+    def test_the_report_proves_what_is_impossible(self):
         """The chain rests on an entity that may not be masked; nothing else is lost."""
         corpus = {
             "d0": {"e0": 1.0, "e1": 0.5},
@@ -106,13 +101,7 @@ class TestUnmaskable:
 
     @QUICK
     @given(corpora, weightings, sections, st.sets(entities, max_size=3))
-    def test_the_rest_is_met_all_the_same(
-        self,
-        corpus: Corpus,
-        weights: dict[str, float],
-        section: LinkageSection,
-        kept: set[str],
-    ) -> None:
+    def test_the_rest_is_met_all_the_same(self, corpus, weights, section, kept):
         """A chain over its ceiling is over it with all that may be masked masked."""
         literal = Literal(corpus, weights, section)
         plan, masked = planned(corpus, weights, section, frozenset(kept))
@@ -126,14 +115,14 @@ class TestUnmaskable:
         assert (over > plan.chains.ceiling[plan.impossible_chains]).all()
 
 
-def test_a_certain_identifier_is_always_masked() -> None:
+def test_a_certain_identifier_is_always_masked():
     """A contribution of one has no logarithm, and no ceiling lets it pass."""
     section = LinkageSection(max_document_risk=1.0, max_chain_risk=1.0)
     corpus = {"d0": {"e0": 1.0}, "d1": {"e1": 0.5}}
     assert planned(corpus, {"e0": 1.0, "e1": 1.0}, section)[1] == {"e0"}
 
 
-def test_an_entity_is_masked_only_where_a_ceiling_asks_for_it() -> None:
+def test_an_entity_is_masked_only_where_a_ceiling_asks_for_it():
     """The one that lowers the risk most goes, and no more than is needed."""
     corpus = {"d0": {"e0": 1.0, "e1": 0.2}, "d1": {"e0": 1.0, "e1": 0.2}, "d2": {}}
     weights = {"e0": 0.9, "e1": 0.9}

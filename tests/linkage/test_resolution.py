@@ -19,75 +19,10 @@ from sdrag.linkage.values import shortened_pairs
 from sdrag.policy import ResolutionSection
 from sdrag.vocabulary import Mention, Span
 
-ONE = [
-    ("PROVIDER", "Dr. Elise Varga", "Varga, E.", "name"),
-    ("PROVIDER", "Dr Elise Varga", "Dr. Varga", "name"),
-    ("NAME", "Elise Varga", "Varga, Elise", "name"),
-    ("NAME", "Mrs. Jean O'Neill", "J. O'Neill", "name"),
-    ("EVENT_DATE", "12 April 2019", "12/04/19", "date"),
-    ("EVENT_DATE", "April 12th, 2019", "2019-04-12", "date"),
-    ("EVENT_DATE", "Saturday, 11 March 2023", "11.03.2023", "date"),
-    ("EVENT_DATE", "14 March", "March 14, 2024", "date"),
-    ("BIRTHDATE", "Sept 3, 1961", "03-09-1961", "date"),
-    ("PATIENT_ID", "MRN 44-718-02", "4471802", "number"),
-    ("NON_PERSONAL_ID", "HX 2041-9917", "HX-20419917", "number"),
-    ("PHONE_NUMBER", "+1 (415) 555-0134", "415.555.0134", "number"),
-    ("PHONE_NUMBER", "0031 6 5550 12470", "+31-6-5550-12470", "number"),
-    ("AGE", "34-year-old", "aged 34", "number"),
-    ("AGE", "thirty-four", "34", "number"),
-    ("PROVIDER", "Riverside Community Clinic", "the Riverside Clinic", "short form"),
-    ("LOCATION", "Ashmere, East Kent", "Ashmere", "short form"),
-    (
-        "MEDICAL_CONDITION",
-        "chronic obstructive pulmonary disease",
-        "COPD",
-        "abbreviation",
-    ),
-]
-TWO = [
-    ("PROVIDER", "Dr. Elise Varga", "Dr. Anton Varga"),
-    ("NAME", "E. Varga", "Anton Varga"),
-    ("NAME", "Elise Varga", "Bruno Varga"),
-    ("EVENT_DATE", "12 April 2019", "12 April 2020"),
-    ("EVENT_DATE", "April 2019", "12 April 2019"),
-    ("PATIENT_ID", "AB-12345", "CD-12345"),
-    ("PATIENT_ID", "12345", "12346"),
-    ("AGE", "34", "30s"),
-    ("LOCATION", "Ward 3 North", "Ward 4 North"),
-    ("LOCATION", "Ashmere Bay", "Ashmere"),
-    ("PROVIDER", "Riverside Clinic", "Hillside Clinic"),
-    ("MEDICAL_CONDITION", "type 1 diabetes", "type 2 diabetes"),
-    ("EMAIL", "ann.lee@post.example", "ann.leo@post.example"),
-]
+from ..support.tables import read_table
+
+TABLES = read_table(__file__, "resolution.toml")
 PLAIN = ResolutionSection(meaning=False, terms=False)
-SPELLED_ONE = [
-    ("Jürgen Müller", "Juergen Mueller"),
-    ("Müller, Jürgen", "Juergen Mueller"),
-    ("Mueller, J.", "Jürgen Müller"),
-    ("Jörg Böll", "Joerg Boell"),
-    ("Frau Götz", "Goetz"),
-    ("Søren Kjær", "Soeren Kjaer"),
-    ("Pål Ødegård", "Paal Oedegaard"),
-    ("Åse Berg", "Aase Berg"),
-    ("Łukasz Wałęsa", "Lukasz Walesa"),
-    ("Weiß, Anna", "Anna Weiss"),
-    ("Đorđe Ilić", "Djordje Ilic"),
-    ("Þóra Björk", "Thora Bjoerk"),
-    ("Işık, Ali", "Ali Isik"),
-    ("Ju\u0308rgen Roth", "Juergen Roth"),
-]
-SPELLED_TWO = [
-    ("Joe Lee", "Jo Lee"),
-    ("Mae Roth", "Ma Roth"),
-    ("Sue Åberg", "Su Aaberg"),
-    ("Aaron Berg", "Aron Berg"),
-    ("Michael Lane", "Michal Lane"),
-    ("Jürgen Müller", "Jürgen Möller"),
-    ("Müller, Anna", "Mueller, Jürgen"),
-    ("Jürgen Müller", "Jonas Mueller"),
-    ("Noel Böll", "Nol Boell"),
-    ("Jörg Bär", "Joerg Baur"),
-]
 
 
 def resolved(
@@ -99,12 +34,12 @@ def resolved(
     return run(resolve(found, settings, Schema(), key=key), local_runner())
 
 
-def test_two_ways_to_write_one_thing_are_one_entity() -> None:
+def test_two_ways_to_write_one_thing_are_one_entity():
     """The report says why; a policy that says false to a rule keeps them apart."""
     off = ResolutionSection(
         names=False, dates=False, numbers=False, meaning=False, terms=False
     )
-    for type_, one, two, reason in ONE:
+    for type_, one, two, reason in TABLES["one"]:
         result = resolved((type_, one), (type_, two))
         (entity,) = result.entities
         assert set(entity.forms) == {one, two}
@@ -112,35 +47,35 @@ def test_two_ways_to_write_one_thing_are_one_entity() -> None:
         assert len(resolved((type_, one), (type_, two), settings=off).entities) == 2
 
 
-def test_what_differs_in_what_matters_stays_apart() -> None:
+def test_what_differs_in_what_matters_stays_apart():
     """In a number, a first name, a year; or in the kind of value."""
-    pairs = [((type_, one), (type_, two)) for type_, one, two in TWO]
+    pairs = [((type_, one), (type_, two)) for type_, one, two in TABLES["two"]]
     assert not [pair for pair in pairs if len(resolved(*pair).entities) != 2]
     assert len(resolved(("AGE", "34"), ("PATIENT_ID", "34")).entities) == 2
 
 
-def test_letters_and_their_spellings_are_one_name() -> None:
+def test_letters_and_their_spellings_are_one_name():
     """As names are written where a keyboard has no umlauts; other names stay two."""
-    for count, pairs in ((1, SPELLED_ONE), (2, SPELLED_TWO)):
+    for count, pairs in ((1, TABLES["spelled_one"]), (2, TABLES["spelled_two"])):
         for left, right in pairs:
             for forms in ((left, right), (right, left)):
                 found = resolved(*(("NAME", form) for form in forms)).entities
                 assert len(found) == count, (left, right)
 
 
-def test_an_ambiguous_short_form_is_left_alone() -> None:
+def test_an_ambiguous_short_form_is_left_alone():
     """A form that fits two people is neither."""
     forms = ("Dr. Elise Varga", "Dr. Anton Varga", "Dr. Varga")
     assert len(resolved(*(("PROVIDER", form) for form in forms)).entities) == 3
 
 
-def test_month_first_where_the_corpus_shows_it() -> None:
+def test_month_first_where_the_corpus_shows_it():
     """A date that can only be month first decides for those that could be either."""
     forms = ("04/25/2019", "04/05/2019", "April 5, 2019")
     assert len(resolved(*(("EVENT_DATE", form) for form in forms)).entities) == 2
 
 
-def test_a_normalized_value_joins_its_forms() -> None:
+def test_a_normalized_value_joins_its_forms():
     """What an extractor says two forms mean is believed, within a type."""
     found = [
         [Occurrence("12 April 2019", "EVENT_DATE", 0.5, "12/04/2019")],
@@ -155,7 +90,7 @@ def test_a_normalized_value_joins_its_forms() -> None:
 class TestMeaning:
     """Paraphrases are near in meaning."""
 
-    def test_a_paraphrase_is_one_entity(self) -> None:
+    def test_a_paraphrase_is_one_entity(self):
         """Two descriptions of one fact, with hardly a word in common."""
         result = resolved(
             ("UNIQUE_FACT", "night pilot on the ferry"),
@@ -170,12 +105,12 @@ class TestMeaning:
 class TestIds:
     """Ids are opaque and stable."""
 
-    def test_without_a_key_they_are_numbers(self) -> None:
+    def test_without_a_key_they_are_numbers(self):
         """Nothing about a value can be tested against them."""
         (entity,) = resolved(("NAME", "Elise Varga")).entities
         assert entity.id == "e0000000"
 
-    def test_a_key_makes_them_last(self) -> None:
+    def test_a_key_makes_them_last(self):
         """The same entity has the same id in another corpus, under the same key."""
         key = b"0123456789abcdef"
         (one,) = resolved(("NAME", "Elise Varga"), key=key).entities
@@ -185,7 +120,7 @@ class TestIds:
         assert one.id != other.id
 
 
-def test_of_overlapping_mentions_the_longest_stands() -> None:
+def test_of_overlapping_mentions_the_longest_stands():
     """A place within the name of a clinic is part of the clinic."""
     text = "SF Potrero Hill Arthritis Center"
     inner = Mention(Span(3, 15), "LOCATION")
@@ -277,7 +212,7 @@ def every_form_compared(folded: Sequence[str]) -> Iterable[tuple[int, int]]:
 
 
 @given(PEOPLE)
-def test_names_are_joined_as_if_every_pair_were_compared(forms: list[str]) -> None:
+def test_names_are_joined_as_if_every_pair_were_compared(forms):
     """The forms of one person are the same, however many names there are."""
     expected = groups(len(forms), every_name_compared(forms))
 
@@ -285,7 +220,7 @@ def test_names_are_joined_as_if_every_pair_were_compared(forms: list[str]) -> No
 
 
 @given(PLACES)
-def test_short_forms_are_found_as_if_every_pair_were_compared(forms: list[str]) -> None:
+def test_short_forms_are_found_as_if_every_pair_were_compared(forms):
     """A short form joins the same longer form."""
     expected = sorted(every_form_compared(forms))
 

@@ -22,7 +22,7 @@ WRITTEN_TWICE = [
 ]
 
 
-def test_table_4_1() -> None:
+def test_table_4_1():
     """Seventeen types, each with a role."""
     assert len(WEIGHTS) == 17
     assert set(WEIGHTS) == set(ROLES)
@@ -30,9 +30,7 @@ def test_table_4_1() -> None:
 
 
 @pytest.mark.parametrize(("type_", "one", "two"), WRITTEN_TWICE)
-def test_types_of_another_domain_are_compared_by_their_role(
-    type_: str, one: str, two: str
-) -> None:
+def test_types_of_another_domain_are_compared_by_their_role(type_, one, two):
     """A name of a domain's own type is read as a name, a number as a number."""
     documents = [Passage("a", one), Passage("b", two)]
     mentions = [[[one, "", type_, 0.9]], [[two, "", type_, 0.9]]]
@@ -42,20 +40,20 @@ def test_types_of_another_domain_are_compared_by_their_role(
 class TestWeight:
     """What nobody has weighed."""
 
-    def test_is_an_error_where_the_policy_says_so(self) -> None:
+    def test_is_an_error_where_the_policy_says_so(self):
         """The message says what to do."""
         documents, mentions = [Passage("a", "row 7")], [[["row 7", "", "SEAT", 0.9]]]
         with pytest.raises(UsageError, match=r"linkage\.weights"):
             assess(documents, mentions, {"default_weight": None})
 
-    def test_the_error_shows_no_type_that_a_model_made_up(self) -> None:
+    def test_the_error_shows_no_type_that_a_model_made_up(self):
         """It could be a value."""
         documents, mentions = [Passage("a", "Dulac")], [[["Dulac", "", "DULAC", 0.9]]]
         with pytest.raises(UsageError) as caught:
             assess(documents, mentions, {"default_weight": None})
         assert "DULAC" not in str(caught.value).upper()
 
-    def test_a_role_must_be_one_of_them(self) -> None:
+    def test_a_role_must_be_one_of_them(self):
         """A policy with another word is refused."""
         with pytest.raises(PolicyError):
             read_settings({"weights": {"SEAT": 0.5}, "roles": {"SEAT": "chair"}})
@@ -81,13 +79,11 @@ class TestDetectedTypes:
             ),
         ],
     )
-    def test_what_singles_somebody_out_is_a_unique_fact(
-        self, text: str, form: str
-    ) -> None:
+    def test_what_singles_somebody_out_is_a_unique_fact(self, text, form):
         """As the words that begin it say."""
         assert (form, "UNIQUE_FACT") in _found(text)
 
-    def test_what_a_detector_is_less_sure_of_can_be_left_out(self) -> None:
+    def test_what_a_detector_is_less_sure_of_can_be_left_out(self):
         """The policy says how sure it must be; what is handed in is not asked."""
         passage = Passage("a", "Ann Lee was seen.")
         detected = [Mention(Span(0, 7), "PERSON", 0.6)]

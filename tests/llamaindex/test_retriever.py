@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import pytest
 from llama_index.core import Document, VectorStoreIndex
@@ -29,9 +28,6 @@ from llama_index.core.schema import (
 )
 from llama_index.core.storage import StorageContext
 from llama_index.core.storage.docstore import SimpleDocumentStore
-from llama_index_instrumentation import get_dispatcher
-from llama_index_instrumentation.event_handlers import BaseEventHandler
-from pydantic import PrivateAttr
 
 from llamaindex_sdrag import (
     ConstraintBinder,
@@ -45,22 +41,10 @@ from sdrag.state import open_state
 
 from ..support.doubles import LlamaIndexModel, LlamaIndexToyEmbedding
 from ..support.scripted import verbatim
+from ..support.witness import JUDGE, NAME, POLICY, TEXT
 from ..support.wrappers import build
 
-NAME = "Karlsson"
-TEXT = f"The witness Anna {NAME} saw it."
 NEXT = f"Later the witness {NAME} left."
-POLICY = {
-    "constraints": [
-        {
-            "id": "names",
-            "text": "Remove the names of witnesses",
-            "always": True,
-            "unless": {"roles": ["judge"]},
-        }
-    ]
-}
-JUDGE = Principal("j", roles=frozenset({"judge"}))
 
 
 class Fixed(BaseRetriever):
@@ -208,29 +192,6 @@ class TestAccess:
         assert retriever.retrieve("q") == []
 
 
-class TestConfidentiality:
-    """What is told of a request holds no text."""
-
-    def test_an_event_tells_what_was_decided(self):
-        class Handler(BaseEventHandler):
-            _seen: list[Any] = PrivateAttr(default_factory=list)
-
-            def handle(self, event, **kwargs):
-                self._seen.append(event)
-
-        handler, root = Handler(), get_dispatcher()
-        root.add_event_handler(handler)
-        try:
-            wrapped(Fixed(node())).retrieve("q")
-        finally:
-            root.event_handlers.remove(handler)
-
-        (told,) = [e for e in handler._seen if e.class_name() == "DisclosureEvent"]
-        assert told.stage == "retrieve"
-        assert told.decisions[0]["constraint_ids"] == ("names",)
-        assert NAME not in str(told)
-
-
 class TestIngestion:
     """Bindings are written beside the store, by a pipeline or by hand."""
 
@@ -259,15 +220,6 @@ class TestIngestion:
 
         assert self.bound(files, nodes) == {"0", "1", "2"}
 
-    def test_a_changed_policy_never_finds_the_old_cache(self, files):
-        first = build(ConstraintBinder, **files)
-        second = ConstraintBinder(
-            policy={"constraints": ["Hide dates"]}, state=files["state"]
-        )
-
-        assert first.to_dict() != second.to_dict()
-        assert "witnesses" not in str(first.to_dict())
-
     @pytest.mark.slow
     def test_worker_processes_bind_one_corpus(self, files):
         """Each binds its shard into the same state."""
@@ -282,11 +234,3 @@ class TestIngestion:
     def test_workers_need_files(self):
         with pytest.raises(UsageError, match="files"):
             pickle.dumps(ConstraintBinder(policy=POLICY, state=open_state()))
-
-    async def test_async_binds_the_same(self, files):
-        nodes = [node(str(n)) for n in range(3)]
-
-        released = await build(ConstraintBinder, **files).acall(nodes)
-
-        assert list(released) == nodes
-        assert self.bound(files, nodes) == {"0", "1", "2"}

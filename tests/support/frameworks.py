@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core import VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever as NodeRetriever
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
@@ -58,30 +61,40 @@ class LangChain:
             return list(asyncio.run(component.atransform_documents(documents)))
         return list(component.transform_documents(documents))
 
+    def retriever(self, documents):
+        return _Documents(documents=list(documents))
+
+    def index(self, documents, k):
+        """Return a retriever over an exact store: no other orders equal scores so."""
+        store = InMemoryVectorStore(self.embeddings)
+        store.add_documents(documents)
+        return store.as_retriever(search_kwargs={"k": k})
+
+    def find(self, retriever, question, *, is_async=False):
+        """Return all that a retriever tells of what it finds."""
+        if is_async:
+            return asyncio.run(retriever.ainvoke(question))
+        return retriever.invoke(question)
+
     def release(self, documents, **options):
         """Return the texts that a retriever over documents releases."""
         retriever = build(
             langchain_sdrag.SelectiveDisclosureRetriever,
-            base_retriever=_Documents(documents=list(documents)),
+            base_retriever=self.retriever(documents),
             **options,
         )
         return [document.page_content for document in retriever.invoke("q")]
 
     def hear(self, component, documents, *, is_async=False):
         """Transform within a run, and return the events that its handlers hear."""
-        events = []
-
-        class Handler(BaseCallbackHandler):
-            def on_custom_event(self, name, data, **kwargs):
-                events.append((name, data["stage"], str(data)))
-
-        config = {"callbacks": [Handler()]}
+        handler = CustomEvents()
+        config = {"callbacks": [handler]}
         if is_async:
             step = RunnableLambda(component.atransform_documents)
             asyncio.run(step.ainvoke(documents, config))
         else:
             RunnableLambda(component.transform_documents).invoke(documents, config)
-        return events
+        return handler.events
 
 
 class LlamaIndex:
@@ -108,22 +121,33 @@ class LlamaIndex:
             return list(asyncio.run(component.acall(documents)))
         return list(component(documents))
 
+    def retriever(self, documents):
+        return _Nodes(documents)
+
+    def index(self, documents, k):
+        index = VectorStoreIndex(documents, embed_model=self.embeddings)
+        return index.as_retriever(similarity_top_k=k)
+
+    def find(self, retriever, question, *, is_async=False):
+        """Return also the scores."""
+        if is_async:
+            found = asyncio.run(retriever.aretrieve(question))
+        else:
+            found = retriever.retrieve(question)
+        return [(n.node_id, n.score, n.node.text, n.metadata) for n in found]
+
     def release(self, documents, **options):
         retriever = build(
             llamaindex_sdrag.SelectiveDisclosureRetriever,
-            base_retriever=_Nodes(documents),
+            base_retriever=self.retriever(documents),
             **options,
         )
         return [scored.node.get_content() for scored in retriever.retrieve("q")]
 
     def hear(self, component, documents, *, is_async=False):
-        root, handler = get_dispatcher(), _Handler()
-        root.add_event_handler(handler)
-        try:
+        with disclosure_events() as events:
             self.transform(component, documents, is_async=is_async)
-        finally:
-            root.event_handlers.remove(handler)
-        return handler.events
+        return events
 
 
 class _Documents(BaseRetriever):
@@ -142,12 +166,29 @@ class _Nodes(NodeRetriever):
         return [NodeWithScore(node=node) for node in self.nodes]
 
 
+class CustomEvents(BaseCallbackHandler):
+    """Hears what is announced in LangChain, as name, stage and content."""
+
+    def __init__(self):
+        self.events = []
+
+    def on_custom_event(self, name, data, **kwargs):
+        self.events.append((name, data["stage"], str(data)))
+
+
+@contextmanager
+def disclosure_events():
+    """Hear what is announced in LlamaIndex, in the same form."""
+    root, handler = get_dispatcher(), _Handler()
+    root.add_event_handler(handler)
+    try:
+        yield handler._events
+    finally:
+        root.event_handlers.remove(handler)
+
+
 class _Handler(BaseEventHandler):
     _events: list = PrivateAttr(default_factory=list)
-
-    @property
-    def events(self):
-        return self._events
 
     def handle(self, event, **kwargs):
         if event.class_name() == "DisclosureEvent":

@@ -39,6 +39,30 @@ def answer_control(prompt: str, reply: str) -> str:
     return f'{rest[0]}{{"verdicts": [{verdict}{comma}{rest[1]}'
 
 
+_QUESTION = re.compile(
+    r'^\[(q\d+)\] "(.*)" in ([\d(), ]+), marked for: (.*)$', re.MULTILINE
+)
+
+
+def questions(prompt: str) -> list[tuple[str, str, list[str], list[str]]]:
+    """Return what a prompt asks to confirm: question, words, sentences, constraints."""
+    body = prompt.rpartition("between two lines")[2]
+    sentences = dict(re.findall(r"^\((\d+)\) (.*)$", body, re.MULTILINE))
+    return [
+        (q, words, [sentences[n] for n in re.findall(r"\d+", where)], ids.split(", "))
+        for q, words, where, ids in _QUESTION.findall(body)
+    ]
+
+
+def answers(prompt: str, free: Callable[..., list[str]]) -> str:
+    """Answer each question by what need not go, given its place, words and ids."""
+    listed = [
+        {"question": q, "no": free(place, words, ids)}
+        for place, (q, words, _, ids) in enumerate(questions(prompt))
+    ]
+    return json.dumps({"answers": listed})
+
+
 def canary(name: str) -> str:
     """Return a word of letters that is in no text by accident."""
     digest = blake2b(name.encode(), digest_size=8).hexdigest()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import Signature, signature
+from pathlib import Path
 from typing import Any
 
 Test = Callable[..., None]
@@ -42,3 +44,8 @@ def each_row(names: str, rows: Iterable[Any]) -> Callable[[Test], Test]:
         return run
 
     return decorate
+
+
+def read_table(test: str, name: str) -> dict[str, Any]:
+    """Read a table in TOML that stands beside a file of tests."""
+    return tomllib.loads(Path(test).with_name(name).read_text("utf-8"))

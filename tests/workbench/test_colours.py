@@ -75,27 +75,6 @@ async def test_each_audience_sees_what_binds_it(ask, opened):
         assert "dates" in hidden
 
 
-async def test_the_slider_changes_what_is_hidden(ask, drop):
-    """A lower sensitivity hides no more."""
-    text = (
-        "The safe was opened with a stolen key. The office was painted green. "
-        "The manager had left it on the desk before lunch."
-    )
-    (document,) = (await drop("b.txt", text.encode())).json()["documents"]
-    policy = "constraints:\n- Hide how the safe was opened\n"
-    shares = [
-        (
-            await ask(
-                "explain", policy=policy, document=document["number"], sensitivity=name
-            )
-        )["hidden_share"]
-        for name in ("low", "balanced", "high")
-    ]
-
-    assert shares == sorted(shares)
-    assert shares[0] < shares[-1]
-
-
 async def test_a_withheld_chunk_is_shown_as_one(ask, opened):
     policy = "constraints:\n- {text: Remove names of witnesses, method: withhold}\n"
 

@@ -36,25 +36,6 @@ async def test_plain_it_receives_all_and_wrapped_what_may_leave(ask, opened):
     assert any(one["constraints"] == ["names"] for one in found["decisions"])
 
 
-async def test_the_askers_roles_count(ask, opened):
-    found = await ask(
-        "ask", policy=POLICY, question="Who came in with the van?", roles=["clerk"]
-    )
-
-    assert "Meyers" in " ".join(one["text"] for one in found["wrapped"])
-
-
-async def test_what_one_chunk_tells_of_a_name_holds_for_its_document(ask, drop):
-    """As on an index that was bound: the surname alone goes in a far chunk too."""
-    filler = "The quay was closed and the cranes stood still. " * 40
-    text = f"The witness Jonathan Quellwright spoke. {filler} Quellwright left by boat."
-    await drop("long.txt", text.encode())
-
-    found = await ask("ask", policy=POLICY, question="Who left by boat?")
-
-    assert "Quellwright" not in " ".join(one["text"] for one in found["wrapped"])
-
-
 async def test_guards_say_what_they_dropped(ask, opened):
     """With what the reason's code means."""
     policy = POLICY + "access: {}\n"
