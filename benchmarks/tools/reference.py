@@ -59,16 +59,19 @@ def pages() -> dict[Path, str]:
     }
 
 
+_NOTHING = "Nothing."
+"""What to do about a code that says that all is well."""
+
+
 def reasons_page() -> str:
     """Return the page `docs/reference/reasons.md`."""
     lines = [
         "# Reason codes",
         "",
         "Every decision carries a code and no text. The arrow says what to do about",
-        "it, or about the codes above it. The logger `sdrag` warns once of a code in",
-        "bold.",
-        "A code of the injection scan may name first where the instruction was hidden,",
-        "as in `metadata:base64:override`.",
+        "it, or about the codes above it; without one, do nothing. The logger `sdrag`",
+        "warns once of a code in bold. A code of the injection scan may name first",
+        "where the instruction was hidden, as in `metadata:base64:override`.",
     ]
     for title, reasons in GROUPS.items():
         lines += ["", f"## {title}"]
@@ -77,7 +80,8 @@ def reasons_page() -> str:
             name = f"**`{code}`**" if code in WARNED else f"`{code}`"
             by_mend.setdefault(reason.mend, []).append(f"- {name}: {reason.happened}")
         for mend, codes in by_mend.items():
-            codes[-1] += f" → {mend}" if len(codes) == 1 else f"\n\n    → {mend}"
+            if mend != _NOTHING:
+                codes[-1] += f" → {mend}" if len(codes) == 1 else f"\n\n    → {mend}"
             lines += ["", *codes]
     return "\n".join(lines) + "\n"
 
@@ -155,10 +159,9 @@ def _rows(name: str, command: Any) -> Iterator[str]:
 _POLICY_HEAD = """\
 # Policy reference
 
-Every key of the policy file, with its type and default. An unknown key is an error.
-[every-key.yaml](every-key.yaml) sets each of them once. New to policies? Read
-[Write a policy](../policy.md).
-`python benchmarks/tools/reference.py` makes this page from the code.
+Every key of the policy file, with its type and default; an unknown key is an error.
+[every-key.yaml](every-key.yaml) sets each once. [Write a policy](../policy.md) explains
+them.
 """
 
 
@@ -184,7 +187,7 @@ def _sections(
         sys.exit(f"{EXAMPLES} does not set {sorted(missing)} of `{path}`.")
     described[section] = path
     keys: list[str] = []
-    below: list[tuple[str, type[Section]]] = []
+    below: list[tuple[str, type[Section], str]] = []
     inherited_last = sorted(
         section.model_fields.items(),
         key=lambda item: item[0] not in vars(section)["__annotations__"],
@@ -192,16 +195,18 @@ def _sections(
     for name, field in inherited_last:
         nested = next(sections_in(field.annotation), None)
         if nested:
-            below.append((f"{path}.{name}".lstrip("."), nested))
+            below.append((f"{path}.{name}".lstrip("."), nested, _meaning(field)))
         else:
             kind = " or ".join(_kinds(node["properties"][name]))
             keys.append(_key(name, field, kind))
     yield "\n\n".join([*_section_head(path, node), "\n".join(keys)])
-    for inner, nested in below:
+    for inner, nested, purpose in below:
         if nested in described:
-            yield f"## `{inner}`\n\nThe keys of `{described[nested]}`."
+            yield f"## `{inner}`\n\n{purpose} With the keys of `{described[nested]}`."
         else:
-            definition = schema["$defs"][nested.__name__]
+            definition = dict(schema["$defs"][nested.__name__])
+            if path:  # the field says what the section is for, the class what it takes
+                definition["description"] = f"{purpose} {definition['description']}"
             value = examples[inner.rpartition(".")[2]]
             merged = ChainMap(*value) if isinstance(value, list) else value
             yield from _sections(inner, nested, definition, schema, merged, described)
@@ -219,8 +224,12 @@ def _section_head(path: str, node: Mapping[str, Any]) -> list[str]:
 def _key(name: str, field: FieldInfo, kind: str) -> str:
     default = _default(field)
     given = {None: "required", "null": "optional"}.get(default, f"`{default}`")
-    meaning = " ".join((field.description or "").split())
-    return f"- **`{name}`** ({kind.replace(' or `null`', '')}; {given}): {meaning}"
+    kind = kind.replace(" or `null`", "")
+    return f"- **`{name}`** ({kind}; {given}): {_meaning(field)}"
+
+
+def _meaning(field: FieldInfo) -> str:
+    return " ".join((field.description or "").split())
 
 
 def _default(field: FieldInfo) -> str | None:

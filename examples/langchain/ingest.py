@@ -41,5 +41,6 @@ with TemporaryDirectory() as folder:  # keep it: state and stores belong togethe
     retriever = SelectiveDisclosureRetriever(
         base_retriever=staff.as_retriever(search_kwargs={"k": 3}), **shared
     )
-    print("retrieved:", [one.page_content for one in retriever.invoke("Who left?")])
+    released = retriever.invoke("Who left?")
+    print("retrieved:", [document.page_content for document in released])
     print("stored:", visitors.get()["documents"])

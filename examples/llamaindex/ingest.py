@@ -51,5 +51,5 @@ with TemporaryDirectory() as folder:  # keep it: state and stores belong togethe
     retriever = SelectiveDisclosureRetriever(
         base_retriever=index.as_retriever(similarity_top_k=2), **shared
     )
-    print("retrieved:", [one.text for one in retriever.retrieve("Who left?")])
+    print("retrieved:", [scored.text for scored in retriever.retrieve("Who left?")])
     print("stored:", client.get_collection("visitors").get()["documents"])

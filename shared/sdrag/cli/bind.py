@@ -82,8 +82,7 @@ def bind(
     Locate what a policy withholds in an index once, not at every question.
 
     Can be interrupted: what was located is kept, and the next run goes on from there.
-    With a model, the bar shows calls, tokens and the time that is left. A model that
-    fails is reported by its cause, and the command then ends with 1.
+    With a model, the bar shows calls, tokens and the time that is left.
 
     Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
     """

@@ -40,7 +40,10 @@ KeyFile = Annotated[
 ]
 Llm = Annotated[
     str,
-    typer.Option(help="The model: local for none, or langchain:PROVIDER:MODEL."),
+    typer.Option(
+        help="The model: local for none, or langchain:PROVIDER:MODEL. Its failures are "
+        "counted by cause, and the command then ends with 1."
+    ),
 ]
 ModelTimeout = Annotated[
     float | None,

@@ -67,8 +67,7 @@ def evaluate(
     Ask questions of articles whose secrets are known, and measure what is released.
 
     Privacy and completeness are equations 9 and 10 of the SD-RAG paper, from 0 to 1.
-    over_redacted is the share of harmless words that are withheld. A model that fails
-    is reported by its cause, and the command then ends with 1.
+    over_redacted is the share of harmless words that are withheld.
 
     Example: sdrag eval policy.yaml articles.json --fail-under privacy=0.9
     """

@@ -76,12 +76,11 @@ def mask(
     """
     Mask a corpus; with a key file, run again to follow the corpus as it changes.
 
-    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. In a folder, .txt and
-    .md keep their names. Of JSON and Parquet the rows are written, to NAME.jsonl; of
-    every other format the text, to NAME.txt. What cannot be read or masked is listed
-    with the reason, and so is how a model failed; the command then ends with 1. With a
-    key file the plan is kept, encrypted: run again with more documents, what was masked
-    stays masked, and pseudonyms stay what they are.
+    Reads the formats of `sdrag preview`. In a folder, .txt and .md keep their names. Of
+    JSON and Parquet the rows are written, to NAME.jsonl; of every other format the
+    text, to NAME.txt. What cannot be read or masked is listed with the reason; the
+    command then ends with 1. With a key file the plan is kept, encrypted: run again
+    with more documents, what was masked stays masked, under the same pseudonyms.
 
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """

@@ -45,8 +45,7 @@ def model_check(
     Redact articles with a model and without, and say what the model is of use for.
 
     Prints how many replies could be used, how fast the model writes, how many calls a
-    question takes, what each constraint hides, and a verdict. A model that fails is
-    reported by its cause, and the command then ends with 1.
+    question takes, what each constraint hides, and a verdict.
 
     Example: sdrag model-check policy.yaml --llm langchain:openai:llama3.2
     """

@@ -43,8 +43,8 @@ def scan(
     """
     Find text in documents that a model could take as an instruction.
 
-    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. Ends with 1 if there is
-    an alarm, or a file that cannot be read.
+    Reads the formats of `sdrag preview`. Ends with 1 if there is an alarm, or a file
+    that cannot be read.
 
     Example: sdrag scan documents --policy policy.yaml --quote
     """

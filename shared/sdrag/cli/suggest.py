@@ -86,9 +86,8 @@ def suggest(
 
     Reads a sample. Prints a policy with comments: what was found, how often, in masked
     examples. A model is told the goal and what was found, and nothing of the documents.
-    A model that fails is reported by its cause, and the command then ends with 1. With
-    --policy prints that policy, with what makes words stay or go: a keep, a sentence,
-    an example that quotes the documents. The file stays as it is.
+    With --policy prints that policy, with what makes words stay or go: a keep, a
+    sentence, an example that quotes the documents. The file stays as it is.
 
     Example: sdrag suggest documents --goal "nobody may know who the patients are"
 

@@ -80,7 +80,7 @@ Quoted = Annotated[
 
 
 class ExampleSection(Section):
-    """A text that shows what a constraint means; `sdrag check` runs it."""
+    """A test of a constraint, which `sdrag check` runs."""
 
     text: str = Field(min_length=1, repr=False)
     """As a passage could say it."""
@@ -108,13 +108,12 @@ class ExampleSection(Section):
 
 
 class KeepSection(Section):
-    """What may stay; a bare string is taken as `words`."""
+    """An entry of `keep`; a bare string is its `words`."""
 
     words: str | None = Field(default=None, min_length=1, max_length=200, repr=False)
     """They stay wherever they are, in any case, as whole words."""
     pattern: str | None = Field(default=None, min_length=1, max_length=500, repr=False)
-    """In the syntax of RE2, which matches in linear time. Whole words that it matches
-    stay, in any case."""
+    """In the syntax of RE2: whole words that it matches stay, in any case."""
     type: str | None = Field(default=None, pattern="^[A-Z][A-Z_]*$")
     """Mentions of this type stay, such as `DATE`. Structured identifiers never do."""
     unless_near: Quoted = Field(default=(), repr=False)
@@ -166,27 +165,28 @@ class ConstraintSection(Section):
     text: str = Field(min_length=1, repr=False)
     """What must not be disclosed, in plain words."""
     id: str | None = Field(default=None, pattern=r"^[\w.:-]{1,64}$")
-    """Names it in audits; its place in the list, where there is none."""
+    """Its name in audits; by default its place in the list, such as `c1`."""
     method: Method = "redact"
-    """How it is enforced."""
+    """`redact` cuts what is detected, `rephrase` lets a model reword the passage,
+    `withhold` drops it."""
     where: dict[str, Listed] = Field(default_factory=dict)
     """Metadata keys and the values for which it holds. It also holds where a value is
-    missing, is a string that reads as a list, or contains a listed value as a word."""
+    missing, reads as a list, or contains a listed value as a word."""
     where_missing: WhereMissing = "hold"
     """`skip`: it does not hold where the key is missing or empty."""
     unless: Unless = ()
-    """It does not bind principals who have all of these attributes; a list of mappings
-    gives alternatives. Type and value must be equal."""
+    """Principals who have all of these attributes are exempt; a list of mappings gives
+    alternatives. Type and value must be equal."""
     always: bool = False
     """Holds for every passage, without binding or ranking."""
     sensitivity: Sensitivity | None = None
-    """In place of that of `disclosure`."""
+    """Overrides that of `disclosure`."""
     keep: Keeps = ()
-    """What stays although the constraint hides its like: words, patterns, types. Never
-    opened are structured identifiers, what the constraint itself names, and forms that
-    were hidden elsewhere in the document."""
+    """What stays although the constraint hides its like; never structured identifiers,
+    what the constraint itself names, or forms that were hidden elsewhere in the
+    document."""
     examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
-    """What it must hide and keep. They change nothing that is released."""
+    """What it must hide and keep; they change nothing that is released."""
 
     @model_validator(mode="before")
     @classmethod
@@ -214,16 +214,14 @@ class Policy(GuardSections):
     keep: Keeps = ()
     """What stays under every constraint."""
     when_not_understood: Literal["refuse", "withhold"] = "refuse"
-    """What happens, without a model, with a constraint that the local engine does not
-    understand. `refuse` refuses the policy. `withhold` withholds all that the
-    constraint holds for."""
+    """What happens, without a model, if a constraint is not understood: `refuse` the
+    policy, or `withhold` all that the constraint holds for."""
     languages: tuple[LanguageCode, ...] = Field(default=("en",), min_length=1)
-    """Of the texts, as ISO 639-1 codes."""
+    """The languages of the documents, as ISO 639-1 codes."""
     on_other_language: Literal["withhold", "warn", "best_effort"] = "withhold"
-    """What happens, without a model, with a text in another language: `withhold` it,
-    unless its constraints ask for structured identifiers alone; or release what the
-    English rules leave, with a warning in the log (`warn`) or without (`best_effort`).
-    """
+    """What happens, without a model, to a text in another language: `withhold` it,
+    unless its constraints ask for structured identifiers alone; or apply the English
+    rules, with a warning in the log (`warn`) or without (`best_effort`)."""
     disclosure: DisclosureSection = DisclosureSection()
     """How constraints are bound, ranked and enforced."""
     highlight: HighlightSection = HighlightSection()

@@ -47,13 +47,12 @@ class AccessSection(GuardSection):
     level_key: MetadataKey | None = "level"
     """Holds the clearance that is needed."""
     uses_key: MetadataKey | None = "allowed_uses"
-    """Holds what a licence allows the passage to be used for; a principal says its own
-    use in its attribute `use`."""
+    """Holds what a licence allows the passage to be used for; a principal's attribute
+    `use` names its use."""
     required: tuple[Literal["tenant", "roles", "level"], ...] = ()
-    """Tags without which no principal sees a passage; the store filters by them."""
+    """Tags without which no principal sees a passage; the store can filter by them."""
     listed: tuple[Literal["tenant", "roles"], ...] = ("roles",)
-    """Tags that may hold a list in the store; asking for one is not in every store's
-    language."""
+    """Tags that may hold a list in the store; not every store can filter by one."""
     without_principal: Literal["deny", "public"] = "deny"
     """`public` shows untagged passages to everybody."""
     budget: Count = 200
@@ -82,15 +81,15 @@ class StalenessSection(GuardSection):
     action: Literal["drop", "disclaim"] = "drop"
     """Drop what has expired, or keep it with a disclaimer."""
     recency_half_life_days: Annotated[float, Field(gt=0)] | None = None
-    """Rank an older passage lower, by half for each such time. Where a number of
-    passages is wanted, four times as many are ranked."""
+    """Rank an older passage lower, by half for each such time. With `k=` on the
+    wrapper, four times as many passages are ranked."""
 
 
 class RelevanceSection(GuardSection):
     """When a passage is close enough to the question to be used."""
 
     min_score: Share = 0.25
-    """From 0 to 1, after scaling."""
+    """The least similarity."""
     min_passages: Annotated[int, Field(ge=0)] = 1
     """With fewer relevant passages, none is returned."""
     scores: Literal[
@@ -102,7 +101,7 @@ class RelevanceSection(GuardSection):
         "measured",
     ] = "auto"
     """What the store's scores are. `auto` takes what can only be similarities and
-    measures the rest itself; `measured` always measures."""
+    embeds the rest itself; `measured` always embeds."""
     rerank: bool = False
     """Score and order passages with the cross-encoder that you pass. With `k=` on the
     wrapper, four times as many passages are scored; without it, those found."""
@@ -125,15 +124,15 @@ class InjectionSection(GuardSection):
     """What happens to passages that give instructions to a model."""
 
     threshold: Share = 0.5
-    """The least score of a window that counts, from 0 to 1."""
+    """The least score of a window that counts."""
     action: Literal["drop", "strip", "flag"] = "drop"
     """Drop the passage, strip the sentences, or flag and keep it."""
     max_characters: Count = 20_000
-    """A longer passage is oversized, and treated as an injection."""
+    """A longer passage is treated as an injection."""
     decode_depth: Annotated[int, Field(ge=0, le=5)] = 3
     """How many encodings inside each other are undone."""
     local_classifier: bool = True
-    """Read it with the trained head too (the `local` extra)."""
+    """Use the trained head too (extra `local`)."""
 
 
 class MonitoringSection(GuardSection):
@@ -142,8 +141,7 @@ class MonitoringSection(GuardSection):
     look_for: tuple[Literal["links", "emails", "calls"], ...] = Field(
         default=("links", "emails", "calls"), min_length=1
     )
-    """Links, e-mail addresses and calls to action that are in passages and not in the
-    question."""
+    """Links, e-mail addresses and calls to action that are not in the question."""
     action: Literal["flag", "strip", "decline"] = "flag"
     """Note it, take out the sentence, or decline the answer."""
     allow_domains: tuple[str, ...] = ()
@@ -156,7 +154,7 @@ class GroundingSection(GuardSection):
     method: Literal["local", "nli", "llm"] = "local"
     """The local scorer, an NLI model that you pass, or the model of `llm=`."""
     threshold: Least = 0.5
-    """The least support that counts, above 0 and up to 1."""
+    """The least support that counts; up to 1."""
     action: Literal["annotate", "drop", "decline"] = "annotate"
     """Mark unsupported claims, drop them, or decline the answer."""
     max_claims: Count = 60
@@ -169,7 +167,7 @@ class GroundingSection(GuardSection):
 
 
 class ContradictionsSection(GuardSection):
-    """What happens when sources disagree with each other, or the answer with them."""
+    """What happens when sources, or source and answer, disagree."""
 
     strategy: Literal["present", "authoritative", "recent", "decline", "review"] = (
         "present"
@@ -185,11 +183,11 @@ class ContradictionsSection(GuardSection):
     critical_topics: tuple[str, ...] = ()
     """Topics on which a contradiction always declines and escalates."""
     threshold: Share = 0.5
-    """The least certainty that counts, from 0 to 1."""
+    """The least certainty that counts."""
     method: Literal["local", "nli", "llm"] = "local"
     """The local rules, an NLI model that you pass, or the model of `llm=`."""
     notice: bool = True
-    """Name the sources that disagree in one more passage after them."""
+    """Name the sources that disagree in one more passage."""
 
     @property
     def asks(self) -> Method:
@@ -198,7 +196,7 @@ class ContradictionsSection(GuardSection):
 
 
 class CitationsSection(GuardSection):
-    """Whether an answer says where it has each claim from, and says it rightly."""
+    """Whether an answer cites a source for each claim, and the right one."""
 
     format: Literal["number", "id"] = "number"
     """`[1]` by the passage's place, or `[doc-id]` by its id."""
@@ -207,7 +205,7 @@ class CitationsSection(GuardSection):
     )
     """The checks an answer must pass."""
     threshold: Least = 0.5
-    """The least support by a cited passage, above 0 and up to 1."""
+    """The least support by a cited passage; up to 1."""
     action: Literal["annotate", "decline"] = "annotate"
     """Mark what fails, or decline the answer."""
 
@@ -230,7 +228,7 @@ class GuardSections(Section):
     contradictions: ContradictionsSection | None = None
     """What happens when sources disagree."""
     citations: CitationsSection | None = None
-    """Whether an answer says where it has each claim from."""
+    """Whether an answer cites a source for each claim."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,28 +107,26 @@ class DisclosureSection(Section):
     """
 
     bind_top_n: Count = 50
-    """To how many chunks a constraint is bound at least, the most similar ones."""
+    """A constraint is bound to so many chunks, the most similar ones."""
     similarity_floor: Share = 0.35
-    """A constraint is bound to every further chunk of at least this cosine similarity,
-    from 0 to 1."""
+    """It is also bound to every chunk of at least this cosine similarity."""
     document_keys: tuple[str, ...] = ()
-    """Where the framework does not say to which document a chunk belongs, the first of
-    these metadata keys that it has does. Chunks of one document are read together."""
+    """Metadata keys that name the document of a chunk, where the framework does not;
+    the first that it has counts. Chunks of one document are read together."""
     top_k: Count | None = None
     """How many constraints a question applies, the best of a ranking; by default all.
     """
     rank_by: RankBy = "weighted_average"
-    """The ranking of constraints for a question (SD-RAG, section III-C)."""
+    """That ranking (SD-RAG, section IV-C2)."""
     with_model: Literal["confirm", "union"] = "confirm"
-    """What happens, with a model, to what the local engine alone detects: `confirm`
-    asks the model, and only an explicit no frees it; `union` withholds all of it."""
+    """What happens, with a model, to what the local engine alone detects: with
+    `confirm` only an explicit no of the model frees it, with `union` nothing does."""
     on_model_failure: Literal["local", "withhold"] = "local"
-    """What happens where a model gives no usable verdict: the `local` engine decides,
-    as without a model, or `withhold` withholds the passage."""
+    """Who decides where a model gives no usable verdict: the `local` engine, as without
+    a model, or nobody, and the passage is withheld (`withhold`)."""
     max_calls: Count = 2
-    """The most prompts that ask a model again about one text: first with a few of its
-    neighbours, at last alone, and then about one constraint and a few sentences, which
-    small models need."""
+    """The most prompts that ask again about one text: with a few of its neighbours,
+    then alone, then about one constraint and a few sentences."""
     batch_size: Count = 4
     """The most constraints in one prompt."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
@@ -136,21 +134,21 @@ class DisclosureSection(Section):
     placeholders: Literal["type", "numbered", "plain"] = "type"
     """What replaces a span: `type`, such as `[person]`, or `[withheld]` where none is
     known; `numbered`, such as `[person 48213]`, the same for the same words of a
-    document; `plain`, the same mark for everything."""
+    document; `plain`, the `placeholder`."""
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
-    """That mark. Given alone, it asks for `plain`."""
+    """The mark of `plain`, which it implies."""
     sensitivity: Sensitivity = "balanced"
-    """How much the local engine hides. A lower one leaves more to read and misses more.
-    A constraint can have its own."""
+    """How much the local engine hides: higher, recall rises, and so does
+    over-redaction."""
     on_guess: Literal["cut", "decline"] = "cut"
-    """What happens to a mention in an answer that the context does not hold, of a type
-    that a constraint asks for: `cut` it, or `decline` the answer."""
+    """An answer may mention what the context does not hold, of a type that a constraint
+    asks for: `cut` it, or `decline` the answer."""
     influence: Literal["ranking", "none"] = "ranking"
-    """What hidden words may decide: the `ranking` of passages, or `none` of it. Then
-    only an index that a `RedactingTransformer` filled under this policy is searched,
-    without the types of the question that the constraints hide."""
+    """What hidden words may decide: the `ranking` of passages, or nothing (`none`).
+    Then only an index that a `RedactingTransformer` filled under this policy is
+    searched, without the words of the question that the constraints hide."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
-    """The most seconds one call of a model may take."""
+    """The most seconds of one call of a model."""
 
     @property
     def mark(self) -> str:
@@ -212,16 +210,16 @@ class HighlightSection(Section):
 
 
 class ByRisk(Section):
-    """One number for each category of risk above LOW."""
+    """A number for each category of risk above LOW."""
 
     high: Share
-    """For HIGH, from 0 to 1."""
+    """For HIGH."""
     medium: Share
-    """For MEDIUM, from 0 to 1."""
+    """For MEDIUM."""
 
 
 class ResolutionSection(Section):
-    """Which surface forms are one entity; a step that is `false` is not taken."""
+    """How forms are resolved to entities; a step that is `false` is not taken."""
 
     names: bool = True
     """Compare names of people part by part, with nicknames and initials."""
@@ -230,15 +228,14 @@ class ResolutionSection(Section):
     numbers: bool = True
     """Compare identifiers by their digits and letters."""
     meaning: Share | Literal[False] = 0.56
-    """The least cosine similarity of two descriptions, from 0 to 1."""
+    """The least cosine similarity of two descriptions."""
     terms: Share | Literal[False] = 0.68
-    """That of two medical terms, which are more similar when they differ."""
+    """That of two medical terms: different ones are closer than other words."""
     context: Share | Literal[False] = 0.38
     """That of two discriminative descriptions with the sentences and documents around
     them, each among the nearest of the other. It needs `meaning`."""
     telling: Share = 0.5
-    """The least relevance, from 0 to 1 in some document, of a discriminative
-    description."""
+    """The least relevance, in some document, of a discriminative description."""
     implied: bool = True
     """A form also counts as what it names in passing: the town in the name of a
     hospital, the month of a date."""
@@ -248,19 +245,19 @@ class LinkageSection(Section):
     """CLAM, with the thesis's chapter 5 configuration as defaults."""
 
     chain_length: Annotated[int, Field(ge=2, le=8)] = 2
-    """How many documents are in the longest chain."""
+    """The most documents in a chain."""
     min_confidence: Share = 0.0
-    """What a detector is less sure of links nothing, and is not masked. From 0 to 1."""
+    """What a detector is less sure of links nothing, and is not masked."""
     edge_threshold: Share = 0.5
-    """Two documents are linked from this weight on (section 4.3)."""
+    """The least weight of a link of two documents (section 4.3)."""
     max_document_risk: Share = 0.95
-    """The most risk that one document may keep."""
+    """The most risk that a document may keep."""
     max_chain_risk: Share = 0.5
     """The most risk that a chain may keep."""
     chain_risk_factor: ByRisk = ByRisk(high=0.5, medium=0.7)
-    """What the risk of a chain is multiplied by, by category."""
+    """The share of its risk that a chain may keep (rho), by category."""
     risk_thresholds: ByRisk = ByRisk(high=0.75, medium=0.5)
-    """From which risk on a chain is in a category."""
+    """The least risk of a chain of each category."""
     select: Literal["document", "greedy", "knapsack"] = "knapsack"
     """How the entities to mask are chosen: in each `document` alone, or further for
     each chain, `greedy` or by a `knapsack`."""
@@ -270,13 +267,13 @@ class LinkageSection(Section):
     weights: dict[str, Share] | None = None
     """The weight of each type; replaces Table 4.1 for another domain."""
     roles: dict[str, Role] | None = None
-    """How values of each type are compared; a type of no role is a description."""
+    """How values of each type are compared; without a role, as descriptions."""
     default_weight: Share | None = 0.85
-    """The weight of a type that has none; with null it is an error."""
+    """The weight of any other type; with null, another type is an error."""
     unmaskable: tuple[str, ...] = ()
     """Types that no plan may touch."""
     max_chains: Count = 1_000_000
-    """The most chains of more than two documents; more are refused."""
+    """The most chains of more than two documents; more are an error."""
     resolution: ResolutionSection = ResolutionSection()
     """Which surface forms are one entity."""
 
@@ -293,19 +290,18 @@ class MetadataSection(Section):
     """
     What of a passage's metadata may leave; every other key is dropped.
 
-    Keys are those of the metadata itself. A key of a mapping inside a value is none of
-    them: such a mapping leaves with its value.
+    A mapping inside a value leaves with the value, whatever its own keys are.
     """
 
     allow: tuple[str, ...] = ()
-    """Their values leave as far as no constraint takes anything out of them."""
+    """Keys whose values leave, redacted like text."""
     verbatim: tuple[str, ...] = ()
-    """Their values leave as they are, and no constraint reads them. A key that is in
-    both lists is one of these."""
+    """Keys whose values leave as they are, read by no constraint, also where `allow`
+    has the key."""
     evidence: MetadataKey | None = EVIDENCE_KEY
-    """Under which key a released passage says what was done to it. With null it does
-    not: an `AnswerGuard` cannot check what was withheld, and `HighlightAndSummarize`
-    refuses passages."""
+    """The key under which a released passage says what was done to it. With null an
+    `AnswerGuard` cannot check what was withheld, and `HighlightAndSummarize` refuses
+    passages."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -330,9 +326,8 @@ class WithheldSection(Section):
     """What the chain learns of what was withheld."""
 
     notice: bool = False
-    """If text was withheld because a model failed, one more passage says so, in the
-    same words whatever was found. Where nothing leaves, the model is tried with one
-    short prompt."""
+    """If text was withheld because a model failed, one more passage says so, always in
+    the same words. Where nothing leaves, the model is tried with one short prompt."""
     question: bool = False
     """With `disclosure.influence: none`: if words of the question were not used, one
     more passage says so, whatever the corpus holds."""
@@ -342,18 +337,17 @@ class SessionSection(Section):
     """
     How much of what links people one session may put together.
 
-    The risk is that of CLAM's chains, over what was released in the session. How facts
-    are weighed, and how long a chain is, `linkage` says.
+    The risk is that of CLAM's chains, over what was released in the session. `linkage`
+    has the weights of facts and the length of chains.
     """
 
     max_risk: Annotated[float, Field(gt=0.0, le=1.0)] = 0.5
-    """The risk of a chain that a session does not reach, above 0 and up to 1."""
+    """The risk of a chain that no session reaches; up to 1."""
     action: Literal["coarsen", "decline", "answer"] = "coarsen"
-    """What happens to a passage with which it would. `coarsen` puts types in the place
-    of its facts, `decline` withholds it, `answer` releases it and says so in the
-    audit."""
+    """What happens to a passage with which one would: `coarsen` replaces its facts by
+    types, `decline` withholds it, `answer` releases it and says so in the audit."""
     window_seconds: Annotated[float, Field(gt=0)] = 86_400.0
-    """How long what was shown counts, in seconds."""
+    """How long what was shown counts."""
 
 
 class TracingSection(Section):
