@@ -107,9 +107,7 @@ def api_page() -> str:
         module = import_module(package)
         lines += [f"## {title}", "", f"`{package}`. {purpose}", ""]
         for name in module.__all__:
-            home = f"{getattr(module, name).__module__}.{name}"
-            lines += [f"::: {home}", "    options:", f"      heading: {name}"]
-            lines += [f"      toc_label: {name}", ""]
+            lines += [f"::: {getattr(module, name).__module__}.{name}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
