@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from textwrap import dedent
@@ -39,7 +38,7 @@ def run_examples(page: Path) -> int:
         if language == "yaml" and code.startswith(POLICY):
             Path("policy.yaml").write_text(code, encoding="utf-8")
         if language == "python":
-            compiled = compile(dedent(code), os.fspath(page), "exec")
+            compiled = compile(dedent(code), page, "exec", dont_inherit=True)
             if runs:
                 exec(compiled, namespace)  # noqa: S102 -- our own pages
             ran += 1

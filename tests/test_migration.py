@@ -73,7 +73,8 @@ def block(peer):
         for part in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
         if part.startswith(f"`{peer}`\n")
     ]
-    (code,) = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+    fence = r'^```python title="after"\n(.*?)^```'
+    (code,) = re.findall(fence, section, re.DOTALL | re.MULTILINE)
     return code
 
 

