@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -71,13 +72,7 @@ def bits_of_control(
     cut_at: CutAt = "sentences",
 ) -> float:
     """Give log2 of `admissible_sets`."""
-    count = admissible_sets(
-        texts,
-        min_words,
-        max_highlights,
-        cut_at=cut_at,
-    )
-    return math.log2(count)
+    return math.log2(admissible_sets(texts, min_words, max_highlights, cut_at=cut_at))
 
 
 def bits_of_prompt(tokens: int, vocabulary: int) -> float:
@@ -101,8 +96,7 @@ def _of_passage(text: str, least: int, most: int, cut_at: CutAt) -> Counts:
     sums = list(
         accumulate((count_words(text, word, holes) for word in words), initial=0)
     )
-    edges = _edges(text, words, cut_at)
-    begins = sorted(edges.begins.values(), key=lambda edge: edge.cut)
+    begins, ends = _edges(text, words, cut_at)
     cuts = [sums[edge.cut] for edge in begins]
     ending: list[Counts] = [[1] + [0] * most]
     prefix: list[Counts] = [[0] * (most + 1)]
@@ -113,7 +107,7 @@ def _of_passage(text: str, least: int, most: int, cut_at: CutAt) -> Counts:
             prefix.append(_sum(prefix[-1], ending[max(0, first - 1)]))
         added = [
             prefix[min(bisect_right(cuts, sums[edge.cut] - least), len(prefix) - 1)]
-            for edge in edges.ends_at(after)
+            for edge in ends.get(after, ())
         ]
         for sets in added:
             counts[1:] = _sum(counts[1:], sets[:most])
@@ -135,40 +129,28 @@ class _Edge:
     cut: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Edges:
-    """Where highlights begin and end, by offset; a cut there says what moves to it."""
-
-    begins: Mapping[int, _Edge]
-    ends: Mapping[int, _Edge]
-    by_word: Mapping[int, Sequence[_Edge]]
-
-    def ends_at(self, after: int) -> Sequence[_Edge]:
-        """Give the ends by the word after the last one."""
-        return self.by_word.get(after, ())
-
-
-def _edges(text: str, words: Sequence[Span], cut_at: CutAt) -> _Edges:
-    """Find where highlights begin and end."""
+def _edges(
+    text: str, words: Sequence[Span], cut_at: CutAt
+) -> tuple[list[_Edge], Mapping[int, list[_Edge]]]:
+    """Find where highlights begin, by their cut, and end, by the word after."""
     scope = Scope.of(text) if cut_at == "sentences" else None
-    cuts = [at for at in range(len(text) + 1) if not cuts_a_word(text, at)]
-    starts = [at for at in cuts if not text[at : at + 1].isspace()]
-    stops = [at for at in cuts if at and not text[at - 1].isspace()]
-    moved_left = [(scope.left(at) if scope else at, at) for at in starts]
-    moved_right = [(scope.right(at) if scope else at, at) for at in stops]
     begins: dict[int, int] = {}
-    for edge, cut in moved_left:
-        word = _first(words, cut)
-        begins[edge] = min(begins.get(edge, word), word)
     ends: dict[int, int] = {}
-    for edge, cut in moved_right:
-        ends[edge] = max(ends.get(edge, 0), _last(words, cut))
-    ending = {edge: _Edge(_last(words, edge), cut) for edge, cut in ends.items()}
-    by_word: dict[int, list[_Edge]] = {}
-    for stretch in ending.values():
-        by_word.setdefault(stretch.word, []).append(stretch)
-    beginning = {edge: _Edge(_first(words, edge), cut) for edge, cut in begins.items()}
-    return _Edges(beginning, ending, by_word)
+    for at in range(len(text) + 1):
+        if cuts_a_word(text, at):
+            continue
+        if not text[at : at + 1].isspace():
+            edge, word = scope.left(at) if scope else at, _first(words, at)
+            begins[edge] = min(begins.get(edge, word), word)
+        if at and not text[at - 1].isspace():
+            edge, word = scope.right(at) if scope else at, _last(words, at)
+            ends[edge] = max(ends.get(edge, 0), word)
+    beginning = [_Edge(_first(words, edge), cut) for edge, cut in begins.items()]
+    ending: dict[int, list[_Edge]] = defaultdict(list)
+    for edge, cut in ends.items():
+        word = _last(words, edge)
+        ending[word].append(_Edge(word, cut))
+    return sorted(beginning, key=lambda edge: edge.cut), ending
 
 
 def _sum(left: Counts, right: Counts) -> Counts:

@@ -169,43 +169,34 @@ def missed(
 
 def _annotated(row: Mapping[str, Any]) -> Annotated:
     if "raw_text" in row:
-        return Annotated(
-            row["raw_text"],
-            tuple(
-                Gold(
-                    Span(span["start"], span["end"]),
-                    "",
-                    _LABELS[span["label"]],
-                    str(number),
-                )
-                for number, span in enumerate(row["spans"])
-            ),
-        )
-    if "full_text" in row:
-        return Annotated(
-            row["full_text"],
-            tuple(
-                Gold(
-                    Span(span["start_position"], span["end_position"]),
-                    span["entity_type"],
-                    "QUASI",
-                    str(number),
-                )
-                for number, span in enumerate(row["spans"])
-            ),
-        )
-    return Annotated(
-        row["text"],
-        tuple(
+        text = row["raw_text"]
+        gold = [
+            Gold(Span(of["start"], of["end"]), "", _LABELS[of["label"]], str(number))
+            for number, of in enumerate(row["spans"])
+        ]
+    elif "full_text" in row:
+        text = row["full_text"]
+        gold = [
             Gold(
-                Span(entity["start_offset"], entity["end_offset"]),
-                str(entity.get("entity_type", "")),
-                entity["identifier_type"],
-                str(entity["entity_id"]),
+                Span(of["start_position"], of["end_position"]),
+                of["entity_type"],
+                "QUASI",
+                str(number),
             )
-            for entity in row["entities"]
-        ),
-    )
+            for number, of in enumerate(row["spans"])
+        ]
+    else:
+        text = row["text"]
+        gold = [
+            Gold(
+                Span(of["start_offset"], of["end_offset"]),
+                str(of.get("entity_type", "")),
+                of["identifier_type"],
+                str(of["entity_id"]),
+            )
+            for of in row["entities"]
+        ]
+    return Annotated(text, tuple(gold))
 
 
 def _count(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from shutil import copytree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -72,17 +73,25 @@ class TestOtherSplits:
         ]
     }
 
+    @pytest.fixture(scope="class")
+    def in_sentences(self, tmp_path_factory):
+        """The state that knows the sentences, and the words that they hide."""
+        own = [span.of(self.TEXT) for span in sentences(self.TEXT)]
+        state = tmp_path_factory.mktemp("bound") / "state.sqlite"
+        built = engine(self.POLICY, state)
+        bound(chunks(*own), built)
+        return state, _hidden(own, built)
+
     @settings(
         max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     @given(data=st.data())
-    def test_overlaps_parents_and_windows(self, data):
-        """Cut at any place, overlapping or whole: bound first, or met at a question."""
-        built = engine(self.POLICY)
+    def test_overlaps_parents_and_windows(self, data, in_sentences, tmp_path_factory):
+        """Cut at any place, overlapping or whole: met at a question."""
+        state, hidden = in_sentences
+        copy = tmp_path_factory.mktemp("met") / "bound"
+        built = engine(self.POLICY, copytree(state.parent, copy) / state.name)
         words = self.TEXT.split(" ")
-        own = [span.of(self.TEXT) for span in sentences(self.TEXT)]
-        bound(chunks(*own), built)
-        hidden = _hidden(own, built)
         start = data.draw(st.integers(0, len(words) - 4))
         end = data.draw(st.integers(start + 3, len(words)))
         window = Passage("w", " ".join(words[start:end]), document_id="d")
