@@ -72,11 +72,7 @@ def check(
     Example: sdrag check policy.yaml
     """
     if schema is not None:
-        from sdrag.policy import policy_schema
-        from sdrag.privacy.audit_log import event_schema
-
-        written = policy_schema() if schema == "policy" else event_schema()
-        typer.echo(json.dumps(written, indent=2))
+        _print_schema(schema)
         return
     if not policies:
         raise UsageError("There is no policy file to check.", hint="Name one.")
@@ -112,6 +108,14 @@ def check(
         if not result["errors"]:
             typer.echo(_NEXT.format(path=policies[0]))
     raise typer.Exit(status)
+
+
+def _print_schema(name: Literal["policy", "audit"]) -> None:
+    from sdrag.policy import policy_schema
+    from sdrag.privacy.audit_log import event_schema
+
+    schema = policy_schema() if name == "policy" else event_schema()
+    typer.echo(json.dumps(schema, indent=2))
 
 
 def _run(

@@ -118,12 +118,10 @@ def mask(
         from sdrag.reports.linkage import render_linkage
 
         write_private(report, render_linkage(fitted.masked))
-    planned, alias = fitted.masked.plan, fitted.masked.masker.alias
-    failed = [d.id for d in corpus.documents if d.id not in fitted.documents]
-    corpus.skipped += [Skipped(alias(name), "could not be masked") for name in failed]
+    planned, failed = fitted.masked.plan, _skip_unmasked(corpus, fitted)
     causes: dict[str, int] = {}
     if isinstance(runner, PortRunner) and model is not None and failed:
-        causes = dict.fromkeys(runner.meter.failures or ("unreadable",), len(failed))
+        causes = dict.fromkeys(runner.meter.failures or ("unreadable",), failed)
     result = {
         "documents": len(fitted.masked.documents),
         "entities": len(planned.corpus.entity_ids),
@@ -208,6 +206,14 @@ def _fitted(
         changed, gone, detector, settings=settings, runner=runner, passes=passes
     )
     return update.fitted
+
+
+def _skip_unmasked(corpus: Input, fitted: Fitted) -> int:
+    """Add to what was skipped the documents that could not be masked; count them."""
+    alias = fitted.masked.masker.alias
+    failed = [d.id for d in corpus.documents if d.id not in fitted.documents]
+    corpus.skipped += [Skipped(alias(name), "could not be masked") for name in failed]
+    return len(failed)
 
 
 def _by_file(corpus: Input, fitted: Fitted) -> Iterator[tuple[str, list[Passage]]]:

@@ -29,6 +29,7 @@ from sdrag.vocabulary import Constraint, Passage
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
+    from sdrag.framework import Model
 
 _SAMPLE = 200_000
 """So many characters are read; what is rarer is not proposed."""
@@ -96,25 +97,12 @@ def suggest(
     if policy is not None and not (must_stay or must_go):
         raise UsageError("--policy needs --must-stay or --must-go.", hint="Name words.")
     from sdrag.explanation.edits import let_stay, make_go
-    from sdrag.pipeline import Engine
-    from sdrag.privacy.audit import count_failures
 
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     documents = list(_sample(read_input(paths, rows=rows).documents))
-    causes: dict[str, int] = {}
-    if policy is None:
-        proposed = {**_kinds(documents), **_subjects(documents)}
-        if model is not None and goal:
-            engine = Engine(Policy.read({"constraints": []}), llm=model)
-            sentences, event = engine.run(_ask(goal, proposed))
-            unread = () if sentences or event.model_failures else ("no-verdict",)
-            causes = count_failures([event], unread)
-            proposed = dict.fromkeys(sentences, _FOR_GOAL) | proposed
-        is_asked = model is not None and not causes
-        lines = _proposal(proposed, len(documents), goal, is_asked=is_asked)
-        text = "".join(f"{line}\n" for line in lines)
-    else:
-        text = text_of(policy)
+    text, causes = (
+        _propose(documents, goal, model) if policy is None else (text_of(policy), {})
+    )
     for label, words, change in (
         ("must stay", must_stay, let_stay),
         ("must go", must_go, make_go),
@@ -135,6 +123,26 @@ def _sample(documents: Iterable[Passage]) -> Iterator[Passage]:
         if left > 0:
             yield Passage(document.id, document.text[:left])
             left -= len(document.text)
+
+
+def _propose(
+    documents: Sequence[Passage], goal: str, model: Model | None
+) -> tuple[str, Mapping[str, int]]:
+    """Return a policy for documents, and how often a model failed, by cause."""
+    from sdrag.pipeline import Engine
+    from sdrag.privacy.audit import count_failures
+
+    proposed = {**_kinds(documents), **_subjects(documents)}
+    causes: Mapping[str, int] = {}
+    if model is not None and goal:
+        engine = Engine(Policy.read({"constraints": []}), llm=model)
+        sentences, event = engine.run(_ask(goal, proposed))
+        unread = () if sentences or event.model_failures else ("no-verdict",)
+        causes = count_failures([event], unread)
+        proposed = dict.fromkeys(sentences, _FOR_GOAL) | proposed
+    is_asked = model is not None and not causes
+    lines = _proposal(proposed, len(documents), goal, is_asked=is_asked)
+    return "".join(f"{line}\n" for line in lines), causes
 
 
 def _ask(goal: str, found: Iterable[str]) -> Steps[list[str]]:
