@@ -2,10 +2,10 @@
 Locating: what constraints withhold, as facts about texts that are kept.
 
 What is known is looked up, and what is not is read: by the local engine and, where
-there is one, by a model. The model is asked for what has to go while the local engine
-reads, then about what the local engine found alone. What it cannot decide, the local
-engine does, where it understands the constraint and the text; it is not asked the same
-again for some minutes.
+there is one, by a model. The model is asked for what has to go, and then about what the
+local engine found alone. What it cannot decide, the local engine does, where it
+understands the constraint and the text; it is not asked the same again for some
+minutes.
 
 A binder has whole documents read. A text that is met first at a question is read by
 itself, so what was retrieved with it decides nothing; the shortest texts first, as far
@@ -34,11 +34,10 @@ from sdrag.effects.steps import (
     Failure,
     Outcome,
     Steps,
-    gather,
     replied,
     try_each,
 )
-from sdrag.errors import InternalError, LocalLimitError, SdragError
+from sdrag.errors import InternalError, LocalLimitError
 from sdrag.state.findings import Located
 from sdrag.state.register import Form
 from sdrag.text.decoding import decode
@@ -174,8 +173,7 @@ def _without_model(lookup: Lookup) -> tuple[Doubts, Doubts]:
     doubts = {
         pair: code
         for pair, code in unsure.items()
-        if pair[1] in setup.needing_model
-        or (setup.locates_alone and pair in unreadable)
+        if pair[1] in setup.needing_model or pair in unreadable
     }
     return doubts, {pair: code for pair, code in unsure.items() if pair not in doubts}
 
@@ -225,17 +223,15 @@ def _read(
     *,
     whole: bool,
 ) -> Steps[_Reading]:
-    """Have the engines read what they have not looked at, side by side."""
+    """Have the engines read what they have not looked at."""
     if not local and not model:
         return _Reading()
     texts, setup = lookup.texts, lookup.setup
-    locating = _read_locally(lookup, texts.groups(local), whole=whole)
+    reading = yield from _read_locally(lookup, texts.groups(local), whole=whole)
     if not setup.has_model:
-        return (yield from locating)
-    extracted, located = yield from gather(
-        extract(texts.groups(model), setup.policy.disclosure, setup.key), locating
-    )
-    extraction, reading = replied(extracted), replied(located)
+        return reading
+    groups = texts.groups(model)
+    extraction = yield from extract(groups, setup.policy.disclosure, setup.key)
     for index, names in model.items():
         for name in names:  # what it failed at before stays quoted
             if failure := lookup.failed.pop((index, name), None):
@@ -371,20 +367,11 @@ def _in_doubt(index: int, group: Group, failure: Failure) -> Doubts:
 def _asked(
     lookup: Lookup, texts: Sequence[Passage], group: Group
 ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
-    """Ask a locator; whatever a plug-in does wrong puts all its texts in doubt."""
-    if not texts:
-        return []
-    fault: SdragError
+    """Ask the local engine; whatever a plug-in does wrong puts all texts in doubt."""
     try:
-        outcomes = yield from lookup.setup.locator.locate(texts, group.constraints)
-    except SdragError as error:
-        fault = error.sealed()
+        return (yield from lookup.setup.locator.locate(texts, group.constraints))
     except Exception as error:  # noqa: BLE001 -- its message may quote the texts
-        fault = InternalError(f"A locator failed with {type(error).__name__}.")
-    else:
-        if len(outcomes) == len(texts):
-            return list(outcomes)
-        fault = InternalError("A locator did not answer for every text.")
+        fault = InternalError(f"The local engine failed with {type(error).__name__}.")
     return [Failure(fault)] * len(texts)
 
 

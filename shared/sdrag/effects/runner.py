@@ -18,7 +18,6 @@ from asyncio import sleep as asleep
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -158,17 +157,12 @@ class PortRunner:
 
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
-        calls = self._calls(effect)
-        with self._round_trip(effect):
-            outcomes = calls.make()
-        return self._answer(effect, outcomes)
+        return self._answer(effect, self._calls(effect).make())
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
         calls = self._calls(effect)
-        with self._round_trip(effect):
-            outcomes = await calls.amake(self.limits.concurrency)
-        return self._answer(effect, outcomes)
+        return self._answer(effect, await calls.amake(self.limits.concurrency))
 
     def _calls(self, effect: Effect) -> _Calls:
         """
@@ -182,6 +176,7 @@ class PortRunner:
             case Complete(items):
                 model = _given(ports.complete, "The language model", "llm")
                 prompts = [prompt.limited() for prompt in items]
+                self.meter.round_trips += bool(prompts)
                 port = self._metered(model)
                 return _Calls("The language model", port, prompts, limits)
             case Embed():
@@ -200,10 +195,6 @@ class PortRunner:
                 port = _given(ports.authorize, "The authorizer", "authorize")
                 return _Calls("The authorizer", port, (effect,), None)
         raise InternalError(f"No runner answers {type(effect).__name__}.")
-
-    def _round_trip(self, effect: Effect) -> AbstractContextManager[None]:
-        asks = isinstance(effect, Complete) and effect.items
-        return self.meter.round_trip() if asks else nullcontext()
 
     def _metered(self, port: Port[Prompt, Any]) -> Port[Prompt, Any]:
         """Return a port that does the same, and is counted."""

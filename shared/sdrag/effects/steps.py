@@ -15,10 +15,6 @@ It is answered by one `Reply` or `Failure` per item, in order, so a bad prompt c
 one passage. Only a fault of the whole effect is thrown into the generator, where it
 meets the rule's own `except`: failing closed is written once, in the rule.
 
-`gather` runs several rules at the same time, each with its own effects in order: local
-work is done while a model is waited for. The drivers do that themselves, so a runner
-is never asked for it. But it may be asked for one effect while it answers another.
-
 The prompt check is made in both drivers: a prompt that breaks a rule of
 `sdrag.effects.prompts` is refused before a runner sees it, and a reply inherits the
 labels of its prompt, whoever wrote the runner.
@@ -29,12 +25,12 @@ model and no event loop: it sends replies and looks at the effects.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
-from threading import Event, Lock, Thread
-from typing import Any, Generic, Protocol, TypeVar, cast, overload
+from threading import Event
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -55,7 +51,6 @@ CUT_OFF = "cut-off"
 _EMBED_BATCH = 512
 """A corpus in one call would outlast any time limit of a call."""
 T = TypeVar("T")
-U = TypeVar("U")
 I = TypeVar("I")  # noqa: E741 -- an item of any kind
 
 
@@ -115,14 +110,7 @@ class Authorize(Confidential):
     principal: Principal
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Gather(Confidential):
-    """Run rules at the same time; answered by what each returned."""
-
-    items: tuple[Generator[Any, Any, Any], ...]
-
-
-Effect = Complete | Embed | Search | Score | Authorize | Gather
+Effect = Complete | Embed | Search | Score | Authorize
 Steps = Generator[Effect, Any, T]
 """Logic that yields effects and returns a T."""
 
@@ -168,7 +156,7 @@ def run(steps: Steps[T], runner: EffectRunner) -> T:
         while True:
             _admit_all(effect)
             try:
-                answer = _match(effect, _performed(effect, runner))
+                answer = _match(effect, runner.perform(effect))
             except PromptSanitizationError:
                 raise
             except Exception as error:  # noqa: BLE001 -- the rule fails closed
@@ -185,123 +173,49 @@ async def arun(steps: Steps[T], runner: EffectRunner) -> T:
     """
     Drive `steps` to its result without blocking the event loop.
 
-    The rule itself runs on worker threads, one after the other.
+    The rule itself runs on worker threads, one after the other, in the context of the
+    caller. A thread cannot be stopped: where it is advancing a rule that is cancelled,
+    it closes the rule when it comes to the next effect.
     """
-    rule = _OnThread(steps)
-    try:
-        effect = await rule.advance(steps.send, None)
-        while effect is not None:
-            _admit_all(effect)
-            try:
-                answer = _match(effect, await _aperformed(effect, runner))
-            except PromptSanitizationError:
-                raise
-            except Exception as error:  # noqa: BLE001 -- the rule fails closed
-                effect = await rule.advance(steps.throw, _sealed(error))
-            else:
-                effect = await rule.advance(steps.send, answer)
-        return cast("T", rule.result)
-    finally:
-        rule.close()
+    from anyio import to_thread  # noqa: PLC0415 -- sync callers do without it
 
+    context, is_over = copy_context(), Event()
 
-class _OnThread:
-    """
-    A rule that is advanced on worker threads, in the context of who made this.
-
-    A thread cannot be stopped. Where it is advancing the rule while that is closed, it
-    closes the rule itself, as soon as it comes to the next effect.
-    """
-
-    def __init__(self, steps: Steps[Any]) -> None:
-        self.result: Any = None
-        self._steps = steps
-        self._context = copy_context()
-        self._lock = Lock()
-        self._running, self._closed = False, Event()
-
-    async def advance(
-        self, move: Callable[[Any], Effect], answer: object
-    ) -> Effect | None:
-        """Return the next effect; after the last one None, and `result` is set."""
-        from anyio import to_thread  # noqa: PLC0415 -- sync callers do without it
-
-        return await to_thread.run_sync(self._context.run, self._advance, move, answer)
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed.set()
-            if not self._running:
-                self._steps.close()
-
-    def _advance(self, move: Callable[[Any], Effect], answer: object) -> Effect | None:
-        with self._lock:
-            if self._closed.is_set():
-                return None
-            self._running = True
+    def advance(move: Callable[[Any], Effect], answer: object) -> Effect | Reply[T]:
         try:
             return move(answer)
         except StopIteration as stop:
-            self.result = stop.value
-            return None
+            return Reply(stop.value)
         finally:
-            with self._lock:
-                self._running = False
-                if self._closed.is_set():
-                    self._steps.close()
+            if is_over.is_set():
+                _close(steps)
 
+    def on_thread(
+        move: Callable[[Any], Effect], answer: object
+    ) -> Awaitable[Effect | Reply[T]]:
+        return to_thread.run_sync(context.run, advance, move, answer)
 
-def _performed(effect: Effect, runner: EffectRunner) -> Sequence[Outcome[Any]]:
-    """Answer an effect; the first of gathered rules runs on the caller's thread."""
-    if not isinstance(effect, Gather):
-        return runner.perform(effect)
-    results: list[Any] = [InternalError("A rule did not end.")] * len(effect.items)
-
-    def work(index: int) -> None:
-        try:
-            results[index] = run(effect.items[index], runner)
-        except Exception as error:  # noqa: BLE001 -- becomes the rule's outcome
-            results[index] = error
-        except BaseException as error:
-            if index == 0:
+    try:
+        effect = await on_thread(steps.send, None)
+        while not isinstance(effect, Reply):
+            _admit_all(effect)
+            try:
+                answer = _match(effect, await runner.aperform(effect))
+            except PromptSanitizationError:
                 raise
-            results[index] = error
-
-    threads = [
-        Thread(target=copy_context().run, args=(work, index), daemon=True)
-        for index in range(1, len(effect.items))
-    ]
-    for thread in threads:
-        thread.start()
-    work(0)
-    for thread in threads:
-        thread.join()
-    return [_outcome(result) for result in results]
+            except Exception as error:  # noqa: BLE001 -- the rule fails closed
+                effect = await on_thread(steps.throw, _sealed(error))
+            else:
+                effect = await on_thread(steps.send, answer)
+        return effect.value
+    finally:
+        is_over.set()
+        _close(steps)
 
 
-async def _aperformed(effect: Effect, runner: EffectRunner) -> Sequence[Outcome[Any]]:
-    """Answer an effect; gathered rules run as tasks of the event loop."""
-    if not isinstance(effect, Gather):
-        return await runner.aperform(effect)
-    tasks = (arun(steps, runner) for steps in effect.items)
-    results = await asyncio.gather(*tasks, return_exceptions=True)
-    return [_outcome(result) for result in results]
-
-
-def _outcome(result: Any) -> Outcome[Any]:
-    """
-    Return the outcome of a rule from what it returned or raised.
-
-    Raises:
-        PromptSanitizationError: The rule raised it; no other rule may swallow it.
-    """
-    if isinstance(result, PromptSanitizationError):
-        raise result
-    if isinstance(result, Exception):
-        return Failure(_sealed(result))
-    if isinstance(result, BaseException):
-        raise result
-    return Reply(result)
+def _close(steps: Steps[Any]) -> None:
+    with suppress(ValueError):  # a thread is advancing it
+        steps.close()
 
 
 def _admit_all(effect: Effect) -> None:
@@ -397,33 +311,6 @@ def try_each(function: Callable[[I], T], items: Iterable[I]) -> list[Outcome[T]]
             return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
 
     return [attempt(item) for item in items]
-
-
-@overload
-def gather(
-    first: Steps[T], second: Steps[U], /
-) -> Steps[tuple[Outcome[T], Outcome[U]]]: ...
-
-
-@overload
-def gather(*rules: Steps[T]) -> Steps[tuple[Outcome[T], ...]]: ...
-
-
-def gather(*rules: Steps[Any]) -> Steps[tuple[Outcome[Any], ...]]:
-    """
-    Run rules at the same time.
-
-    Args:
-        rules: The first runs where the caller does. In a sync driver each of the
-            others runs on a thread of its own.
-
-    Returns:
-        One outcome per rule, in their order, once all have ended.
-
-    Raises:
-        PromptSanitizationError: A rule has built an unsafe prompt.
-    """
-    return tuple((yield from _perform(Gather(rules))))
 
 
 def why_failed(error: SdragError) -> str:

@@ -80,20 +80,7 @@ class Meter:
     tokens_out: int = 0
     round_trips: int = 0
     failures: set[str] = field(default_factory=set)
-    _waiting: int = field(default=0, repr=False, compare=False)
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
-
-    @contextmanager
-    def round_trip(self) -> Iterator[None]:
-        """Count prompts that are sent together, and while others are waited for."""
-        with self._lock:
-            self.round_trips += not self._waiting
-            self._waiting += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._waiting -= 1
 
     @contextmanager
     def call(
