@@ -14,18 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sdrag.detectors import Detector, detector_identity
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.models import UnionDetector
 from sdrag.disclosure.local import LocalLocator
-from sdrag.disclosure.setup import DisclosureSetup, Locator, check_understood
+from sdrag.disclosure.setup import DisclosureSetup, check_understood
 from sdrag.disclosure.texts import with_documents
 from sdrag.effects import steps as drivers
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports
@@ -218,12 +217,6 @@ class Engine:
         given = {name: getattr(self, name) for name in names} | arguments
         return Engine(**given, stage=self.stage, framework=self.framework)
 
-    def with_locator(self, locator: Locator) -> Self:
-        """Return the same engine with a locator in place of the local one."""
-        engine = copy(self)
-        engine.disclosure = replace(self.disclosure, locator=locator)
-        return engine
-
     @property
     def detector(self) -> Detector:
         """What finds in texts what links people: the host's detector or the local."""
@@ -375,7 +368,7 @@ def _embed_questions_once(port: EmbedPort) -> EmbedPort:
     return replace(port, call=call, acall=acall)
 
 
-def _local(policy: Policy, detector: Detector | None) -> Locator:
+def _local(policy: Policy, detector: Detector | None) -> LocalLocator:
     """Unite the application's detector with the local one."""
     detectors: Detector = LocalDetector()
     if detector is not None:

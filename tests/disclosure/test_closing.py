@@ -12,7 +12,7 @@ from sdrag.disclosure.cut import Marks, cut
 from sdrag.disclosure.forms import find_forms, lasts, name_forms
 from sdrag.disclosure.release import close, find_disguised
 from sdrag.disclosure.texts import plain, rewritten
-from sdrag.effects.steps import Reply, run
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
@@ -23,7 +23,7 @@ from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.spans import merge
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
-from ..support.scripted import Scripted
+from ..support.scripted import Scripted, locate_by
 from ..support.tables import each_row
 
 HOLE = "[REDACTED]"
@@ -269,21 +269,6 @@ def test_what_a_cut_leaves_in_disguise(path, hides):
     assert bool(find_disguised(path, spans, register)) is hides
 
 
-class Calder:
-    """A locator that finds one full name."""
-
-    identity = "Ruth Calder"
-
-    def locate(self, passages, constraints):
-        yield from ()
-        return [Reply(tuple(self._found(p.text, constraints))) for p in passages]
-
-    def _found(self, text, constraints):
-        start = text.find("Ruth Calder")
-        for rule in constraints if start >= 0 else ():
-            yield Finding(Span(start, start + 11), rule.id)
-
-
 @each_row("identity, hides", DISGUISES)
 def test_ids_and_values_in_disguise(identity, hides, tmp_path):
     """An id gets an alias, the same for one state; a value is not shown."""
@@ -294,7 +279,7 @@ def test_ids_and_values_in_disguise(identity, hides, tmp_path):
     }
 
     def released(state):
-        engine = Engine(policy, state=state).with_locator(Calder())
+        engine = locate_by(Engine(policy, state=state), "Ruth Calder")
         (one,) = run(disclose([passage], Request("?"), engine), Scripted()).passages
         return one
 

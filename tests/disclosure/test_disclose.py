@@ -11,14 +11,20 @@ from sdrag.detectors import tagger
 from sdrag.disclosure import DisclosureSetup, disclose
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports
-from sdrag.effects.steps import Reply, arun, run
+from sdrag.effects.steps import arun, run
 from sdrag.pipeline import Engine, Request
 from sdrag.pipeline import disclose as disclose_all
 from sdrag.policy import Policy
 from sdrag.state import open_state
-from sdrag.vocabulary import Finding, Passage, Span
+from sdrag.vocabulary import Passage
 
-from ..support.scripted import Scripted, answer_control, canary, toy_vectors
+from ..support.scripted import (
+    PatternLocator,
+    Scripted,
+    answer_control,
+    canary,
+    toy_vectors,
+)
 from ..support.tables import each_row
 from ..support.waiting import hang
 
@@ -32,48 +38,16 @@ POLICY = {
 }
 
 
-class Blind:
-    """A locator that sees nothing."""
-
-    @property
-    def identity(self):
-        return type(self).__name__
-
-    def locate(self, passages, constraints):
-        yield from ()
-        return [Reply(()) for _ in passages]
+BLIND, SEEING = PatternLocator("(?!)"), PatternLocator(SECRET)
 
 
-class Seeing(Blind):
-    """A locator that sees the secret."""
-
-    def locate(self, passages, constraints):
-        yield from ()
-        return [
-            Reply(
-                tuple(
-                    Finding(
-                        Span(p.text.index(SECRET), p.text.index(SECRET) + len(SECRET)),
-                        c.id,
-                    )
-                    for c in constraints
-                    if SECRET in p.text
-                )
-            )
-            for p in passages
-        ]
-
-
-class Broken(Blind):
+class Broken(PatternLocator):
     def locate(self, passages, constraints):
         yield from ()
         raise ValueError(SECRET)
 
 
-class Forgetful(Blind):
-    def locate(self, passages, constraints):
-        yield from ()
-        return []
+BROKEN = Broken("")
 
 
 def said(*spans):
@@ -118,9 +92,8 @@ def hanging(_):
 @each_row(
     "model, locator",
     [
-        (None, Broken()),
-        (None, Forgetful()),
-        (lambda _: said(), Broken()),
+        (None, BROKEN),
+        (lambda _: said(), BROKEN),
     ],
 )
 def test_doubt_withholds(model, locator):
@@ -148,7 +121,7 @@ FAILURES = [
     ("locator", "rule", "left"),
     [
         (LocalLocator(), ONLY, None),
-        (Seeing(), RULE, f"{PUBLIC} saw [withheld] there."),
+        (SEEING, RULE, f"{PUBLIC} saw [withheld] there."),
     ],
     ids=["needs the model", "is understood"],
 )
@@ -166,7 +139,7 @@ def test_a_failing_model_is_as_good_as_none(model, locator, rule, left, drive):
 
 @each_row(
     "model, locator",
-    [(lambda _: said(SECRET), Blind()), (None, Seeing()), (lambda _: said(), Seeing())],
+    [(lambda _: said(SECRET), BLIND), (None, SEEING), (lambda _: said(), SEEING)],
 )
 def test_either_finding_is_enough(model, locator):
     """Model and local findings are united; text and metadata are cut, no more."""
@@ -180,7 +153,7 @@ def test_either_finding_is_enough(model, locator):
 
 def test_an_explicit_empty_verdict_is_honoured():
     """Where nothing local speaks against it, a model may say that nothing has to go."""
-    (redaction,) = asked(lambda _: said(), Blind()).redactions
+    (redaction,) = asked(lambda _: said(), BLIND).redactions
 
     assert redaction.passage.text == PASSAGE.text
 
@@ -190,7 +163,7 @@ def test_an_explicit_empty_verdict_is_honoured():
     [
         (failing, LocalLocator()),
         (lambda _: '{"verdicts": []}', LocalLocator()),
-        (lambda _: said(), Broken()),
+        (lambda _: said(), BROKEN),
     ],
 )
 def test_doubt_is_not_remembered(model, locator):
@@ -198,7 +171,7 @@ def test_doubt_is_not_remembered(model, locator):
     state = open_state()
     doubted = asked(model, locator, state=state, rule=ONLY)
 
-    again = asked(lambda _: said(SECRET), Seeing(), state=state, rule=ONLY)
+    again = asked(lambda _: said(SECRET), SEEING, state=state, rule=ONLY)
 
     assert doubted.redactions[0].passage is None
     assert again.redactions[0].passage.text == f"{PUBLIC} saw [withheld] there."
@@ -207,9 +180,9 @@ def test_doubt_is_not_remembered(model, locator):
 @each_row(
     "first, second, hides",
     [
-        (Blind(), Seeing(), True),  # a better one finds it
-        (Seeing(), Blind(), True),  # what was found stays in its document
-        (Blind(), Blind(), False),
+        (BLIND, SEEING, True),  # a better one finds it
+        (SEEING, BLIND, True),  # what was found stays in its document
+        (BLIND, BLIND, False),
     ],
 )
 def test_another_locator_locates_anew(first, second, hides):
@@ -253,7 +226,7 @@ def test_a_title_that_chunks_share_is_judged_for_each():
         "metadata": {"allow": ["title"]},
     }
     for order in (passages, passages[::-1]):
-        setup = DisclosureSetup(Policy.read(policy), open_state(), Seeing())
+        setup = DisclosureSetup(Policy.read(policy), open_state(), SEEING)
         redactions = run(disclose(order, "?", None, setup), Scripted()).redactions
         shown = {r.passage.id: str(dict(r.passage.metadata)) for r in redactions}
         assert SECRET in shown["open"]

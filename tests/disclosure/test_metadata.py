@@ -6,6 +6,7 @@ import datetime as dt
 import gzip
 import json
 import lzma
+import re
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +17,13 @@ import pytest
 from pydantic import ValidationError
 
 from sdrag.disclosure.texts import Texts, leaves, plain, rewritten
-from sdrag.effects.steps import Reply, run
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
 from sdrag.text.values import MOST_DEPTH, MOST_VALUES
-from sdrag.vocabulary import Constraint, Finding, Passage, Span
+from sdrag.vocabulary import Constraint, Passage
 
-from ..support.scripted import Scripted
+from ..support.scripted import Scripted, locate_by
 from ..support.tables import each_row
 
 NAME = "Karlsson"
@@ -181,36 +182,13 @@ def test_no_list_takes_a_loaders_key():
                 MetadataSection(**{name: (key,)})
 
 
-class Finds:
-    """A locator that finds one word, for the reason that it is given."""
-
-    identity = "one word"
-
-    def __init__(self, word: str, reason: str) -> None:
-        self.word = word
-        self.reason = reason
-
-    def locate(self, passages, constraints):
-        yield from ()
-        return [
-            Reply(
-                tuple(
-                    Finding(Span(start, start + len(self.word)), rule.id, self.reason)
-                    for rule in constraints
-                    if (start := passage.text.find(self.word)) >= 0
-                )
-            )
-            for passage in passages
-        ]
-
-
 def found(word: str, reason: str, value: str) -> Any:
     passage = Passage("p", "It rained.", {"key": value}, document_id="d")
     policy = {
         "constraints": [{"id": "c", "text": "Hide how the safe was opened"}],
         "metadata": {"allow": ["key"]},
     }
-    engine = Engine(policy).with_locator(Finds(word, reason))
+    engine = locate_by(Engine(policy), re.escape(word), reason)
     (one,) = run(disclose([passage], Request("?"), engine), Scripted()).passages
     return one.metadata.get("key")
 

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from sdrag.disclosure.cut import Marks, cut
 from sdrag.disclosure.ingest import forget_document
-from sdrag.effects.steps import Reply, run
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import MARKS
 from sdrag.state import open_state
 from sdrag.state.keys import Keys
-from sdrag.vocabulary import Constraint, Finding, Passage, Principal, Span
+from sdrag.vocabulary import Constraint, Passage, Principal, Span
 
-from ..support.scripted import Scripted
+from ..support.scripted import Scripted, locate_by
 from ..support.tables import each_row
 
 
@@ -233,19 +233,7 @@ def test_what_looks_like_a_mark_with_a_number_is_no_way_out():
     assert "[[" not in left.replace("[withheld]", "")
 
 
-class Witnesses:
-    """A locator that finds what is called a witness, wherever it is called so."""
-
-    identity = "witnesses"
-
-    def locate(self, passages, constraints):
-        yield from ()
-        return [Reply(tuple(self._found(p.text, constraints))) for p in passages]
-
-    def _found(self, text, constraints):
-        for match in re.finditer(r"witness (\w+)", text):
-            for rule in constraints:
-                yield Finding(Span(*match.span(1)), rule.id)
+WITNESS = r"witness (\w+)"
 
 
 @pytest.mark.parametrize(
@@ -264,7 +252,7 @@ def test_what_a_placeholder_spells_is_withheld_all_the_same(name, section):
         Passage("p", f"The witness {name} came.", document_id="d"),
         Passage("q", f"Then {name} left.", document_id="d"),
     )
-    engine = Engine(policy).with_locator(Witnesses())
+    engine = locate_by(Engine(policy), WITNESS)
 
     seen = run(disclose(passages, Request("?"), engine), Scripted()).passages
 
@@ -282,7 +270,7 @@ def test_one_state_serves_two_styles():
     shown = []
     for style in ("plain", "type", "plain"):
         policy = {"constraints": [rule], "disclosure": {"placeholders": style}}
-        engine = Engine(policy, state=state).with_locator(Witnesses())
+        engine = locate_by(Engine(policy, state=state), WITNESS)
         seen = run(disclose(passages, Request("?"), engine), Scripted()).passages
         shown.append([passage.text for passage in seen])
 

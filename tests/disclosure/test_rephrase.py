@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from sdrag.effects.steps import Reply, run
+from sdrag.effects.steps import run
 from sdrag.errors import ModelError, ModelTimeoutError
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.vocabulary import Finding, Passage, Span
+from sdrag.vocabulary import Passage
 
-from ..support.scripted import Scripted
+from ..support.scripted import Scripted, locate_by
 
 NAMES = {"id": "names", "text": "Remove names of witnesses", "method": "rephrase"}
 PASSAGES = (
@@ -42,29 +42,11 @@ def model(rephrase, spans=("Jonathan Meyers", "Meyers")):
     return complete
 
 
-class Lamp:
-    """A locator that hides a word for what it means where it is."""
-
-    identity = "lamp"
-
-    def locate(self, passages, constraints):
-        yield from ()
-        places = [
-            (p.text.find("lamp"), rule.id) for p in passages for rule in constraints
-        ]
-        return [
-            Reply((Finding(Span(at, at + 4), name, "scored"),) if at >= 0 else ())
-            for at, name in places
-        ]
-
-
-def disclosed(
-    rephrase, constraints=(NAMES,), passages=PASSAGES, locator=None, **section
-):
+def disclosed(rephrase, constraints=(NAMES,), passages=PASSAGES, finds=None, **section):
     policy = {"constraints": list(constraints), "disclosure": section}
     engine = Engine(policy, llm=Model(str))
-    if locator is not None:
-        engine = engine.with_locator(locator)
+    if finds is not None:
+        engine = locate_by(engine, finds, "scored")
     runner = Scripted(complete=model(rephrase))
     run(bind(passages, engine), runner)
     result = run(disclose(passages, Request("Who saw it?"), engine), runner)
@@ -108,7 +90,7 @@ def test_a_word_hidden_for_its_meaning_is_cut_wherever_it_survives():
     result, _ = disclosed(
         lambda _: "Elsewhere a lamp stood.",
         passages=(passage,),
-        locator=Lamp(),
+        finds="lamp",
         with_model="union",
     )
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdrag import Principal
-from sdrag.effects.steps import Reply, run
+from sdrag.effects.steps import run
 from sdrag.guardrails.answer import guard
 from sdrag.guardrails.answer_work import Draft
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
 from sdrag.state import open_state
-from sdrag.vocabulary import Finding, Passage, Span
+from sdrag.vocabulary import Passage
 from tests.support.spellings import ADDRESSES_ONLY, DISGUISES, ENCODINGS, NAMES_ONLY
 
-from ..support.scripted import Scripted
+from ..support.scripted import Scripted, locate_by
 from .answers import NOW
 
 CODES = {"constraints": [{"id": "codes", "text": "Hide the code words"}]}
@@ -29,31 +29,10 @@ WORDS = st.lists(
 )
 
 
-@dataclass(frozen=True)
-class Looking:
-    """Finds strings wherever they stand, and says how it came to them."""
-
-    strings: tuple[str, ...]
-    reason: str = "local"
-
-    @property
-    def identity(self) -> str:
-        return f"looking for {self.strings}, {self.reason}"
-
-    def locate(self, passages, constraints):
-        yield from ()
-        return [Reply(tuple(self._found(passage, constraints))) for passage in passages]
-
-    def _found(self, passage, constraints):
-        for constraint in constraints:
-            for string in self.strings:
-                for match in re.finditer(re.escape(string), passage.text):
-                    yield Finding(Span(*match.span()), constraint.id, self.reason)
-
-
 def released(state, *passages, hidden, reason="local", policy=CODES, principal=None):
     """Return what a retriever over this state hands on."""
-    engine = Engine(policy, state=state).with_locator(Looking((*hidden,), reason))
+    pattern = "|".join(map(re.escape, hidden))
+    engine = locate_by(Engine(policy, state=state), pattern, reason)
     steps = disclose(passages, Request("Who was it?", principal), engine)
     return run(steps, Scripted()).passages
 

@@ -11,17 +11,27 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, ClassVar
 
 from benchmarks.suites.scripted.asked import is_control, planted
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import Port, PortRunner, Ports
-from sdrag.effects.steps import Effect, Outcome, Search
-from sdrag.vocabulary import Passage
+from sdrag.effects.steps import Effect, Outcome, Reply, Search, Steps
+from sdrag.engine import Engine
+from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
-__all__ = ["Scripted", "Unaided", "answer_control", "canary", "toy_vectors", "verbatim"]
+__all__ = [
+    "PatternLocator",
+    "Scripted",
+    "Unaided",
+    "answer_control",
+    "canary",
+    "locate_by",
+    "toy_vectors",
+    "verbatim",
+]
 
 
 _RULE = re.compile(r"^\[([\w.:-]+)\] (.*)$", re.MULTILINE)
@@ -76,6 +86,41 @@ def verbatim(context: str) -> str:
     The worst a hijacked model can do. What it cannot leak, no injection can.
     """
     return context
+
+
+@dataclass(frozen=True)
+class PatternLocator:
+    """Stands in for the local engine: finds a pattern, or its first group."""
+
+    pattern: str
+    reason: str = "local"
+    meaning: ClassVar[bool] = True
+
+    @property
+    def identity(self) -> str:
+        return f"{self.pattern} {self.reason}"
+
+    def locate(
+        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
+    ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
+        yield from ()
+        return [
+            Reply(
+                tuple(
+                    Finding(Span(*match.span(match.lastindex or 0)), c.id, self.reason)
+                    for c in constraints
+                    for match in re.finditer(self.pattern, passage.text)
+                )
+            )
+            for passage in passages
+        ]
+
+
+def locate_by(engine: Engine, pattern: str, reason: str = "local") -> Engine:
+    """Put a pattern in place of an engine's own rules."""
+    locator: Any = PatternLocator(pattern, reason)
+    engine.disclosure = replace(engine.disclosure, locator=locator)
+    return engine
 
 
 def toy_vectors(texts: Sequence[str], dimensions: int = 64) -> list[list[float]]:

@@ -25,13 +25,12 @@ from sdrag.disclosure.ingest import (
     ingest,
     locate,
 )
-from sdrag.disclosure.setup import DisclosureSetup, Locator
+from sdrag.disclosure.setup import DisclosureSetup
 
 __all__ = [
     "Disclosed",
     "DisclosureSetup",
     "Ingested",
-    "Locator",
     "bind",
     "bind_constraint",
     "disclose",

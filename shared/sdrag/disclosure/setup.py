@@ -16,20 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import is_available
 from sdrag.effects.runner import Limits
-from sdrag.effects.steps import Outcome, Steps
+from sdrag.effects.steps import Steps
 from sdrag.embeddings import installed
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.memo import Memo
 from sdrag.policy import Policy
 from sdrag.state import State
-from sdrag.vocabulary import Constraint, Finding, Passage, Span
+from sdrag.vocabulary import Constraint, Passage, Span
 
 _INSTALL = 'Run: pip install "sdrag[local]".'
 
@@ -82,21 +81,6 @@ def check_understood(policy: Policy, *, has_model: bool) -> None:
 
 def _needs_scorer(parsed: ParsedConstraint) -> bool:
     return parsed.kind in {"meaning", "statement"}
-
-
-class Locator(Protocol):
-    """Finds what constraints withhold, without a language model."""
-
-    @property
-    def identity(self) -> str:
-        """What changes with whatever it finds; another one locates anew."""
-        ...
-
-    def locate(
-        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
-    ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
-        """Return, for each passage, the findings in its own text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +137,7 @@ class DisclosureSetup:
 
     policy: Policy
     state: State
-    locator: Locator
+    locator: LocalLocator
     has_model: bool = False
     has_embeddings: bool = True
     model_id: str = ""
@@ -169,15 +153,13 @@ class DisclosureSetup:
 
     def __post_init__(self) -> None:
         rules = self.policy.rules
-        closed = _find_closed(rules, understands=self.understands)
+        closed = _find_closed(rules, has_model=self.has_model)
         derived = {
             # Its vectors are of the wrapper's own model, so no other wrapper sees them.
             "state": self.state.remembering(),
             "key": self.state.keys.of("aliases", size=32),
             "closed": closed,
-            "needing_model": frozenset(
-                _find_closed(rules, understands=not self.locates_alone)
-            ),
+            "needing_model": frozenset(_find_closed(rules, has_model=False)),
             "rules": tuple(
                 replace(rule, always=True) if rule.id in closed else rule
                 for rule in rules
@@ -185,16 +167,6 @@ class DisclosureSetup:
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
-
-    @property
-    def understands(self) -> bool:
-        """Whether a model, or a locator of the host's own, reads texts too."""
-        return self.has_model or not self.locates_alone
-
-    @property
-    def locates_alone(self) -> bool:
-        """Whether only the package's local engine reads texts where no model does."""
-        return isinstance(self.locator, LocalLocator)
 
     def document_of(self, text: Passage) -> bytes:
         """Return the key of the document of a text; one of none is its own."""
@@ -208,14 +180,12 @@ class DisclosureSetup:
         return self.state.keys.document(tenant, name)
 
 
-def _find_closed(
-    rules: Iterable[Constraint], *, understands: bool
-) -> Mapping[str, str]:
+def _find_closed(rules: Iterable[Constraint], *, has_model: bool) -> Mapping[str, str]:
     """Return the ids of constraints that withhold every passage, and the code why."""
     closed: dict[str, str] = {}
     for parsed in map(parse, rules):
         if parsed.kind == "everything":
             closed[parsed.constraint.id] = "everything"
-        elif not understands and why_not(parsed):
+        elif not has_model and why_not(parsed):
             closed[parsed.constraint.id] = "not-understood"
     return closed

@@ -20,7 +20,6 @@ from sdrag.detectors import Detector
 from sdrag.disclosure.binding import ConstraintChoice
 from sdrag.disclosure.disclose import enforced, released
 from sdrag.disclosure.keep import without_kept
-from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.release import Enforcement
 from sdrag.disclosure.setup import DisclosureSetup, not_understood
 from sdrag.disclosure.texts import Texts, with_documents
@@ -178,12 +177,9 @@ def _considered(
 ) -> Steps[list[tuple[Finding, ...]]]:
     """Find what the local engine is most careful about, and what the policy keeps."""
     locator = setup.locator
-    nothing: list[tuple[Finding, ...]] = [() for _ in passages]
-    if not isinstance(locator, LocalLocator):
-        return nothing
     most_careful = locator.sensitivity == "high" and not setup.has_model
     if most_careful and not any(rule.keep for rule in setup.rules):
-        return nothing
+        return [() for _ in passages]
     careful = replace(locator, sensitivity="high")
     outcomes = yield from careful.locate(passages, setup.rules)
     return [
