@@ -140,7 +140,7 @@ def enforced(
     section = setup.policy.disclosure
     applied = yield from choosing.applied()
     facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=whole)
-    if not setup.understands:
+    if not setup.has_model and setup.locator.meaning:  # else it is read again
         unreadable = find_unreadable(facts.lookup)
         facts = replace(facts, doubts={**facts.doubts, **unreadable})
     names = {rule.id for rule in applied}

@@ -19,11 +19,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.cut import Marks, cut
 from sdrag.disclosure.keep import without_kept
-from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.by_type import is_of
 from sdrag.disclosure.local.joined_text import JoinedText
@@ -53,12 +51,7 @@ def redact_question(
     """Return a question without what its asker's constraints hide by form or name."""
     rules = [rule for rule in setup.rules if binds(rule, principal)]
     asked = [parse(rule) for rule in rules]
-    locator = setup.locator
-    if isinstance(locator, LocalLocator):
-        detector = locator.detector_for(asked)
-    else:
-        detector = LocalDetector()
-    (outcome,) = yield from detector.detect([question])
+    (outcome,) = yield from setup.locator.detector_for(asked).detect([question])
     mentions = replied(outcome)
     findings = [*_find_types(question, mentions, asked)]
     findings += find_by_name(JoinedText.of([Passage("", question)]), mentions, asked)
@@ -88,15 +81,14 @@ def _find_types(
 
 def by_form(setup: DisclosureSetup) -> DisclosureSetup | None:
     """Return a setup that finds what needs no understanding, if that is cut first."""
-    policy, locator = setup.policy, setup.locator
-    if policy.disclosure.influence != "none" or not isinstance(locator, LocalLocator):
+    policy = setup.policy
+    if policy.disclosure.influence != "none":
         return None
     kept = [c for c in policy.constraints if c.id not in setup.needing_model]
-    changed = {"constraints": tuple(kept), "on_other_language": "best_effort"}
     return replace(
         setup,
-        policy=policy.model_copy(update=changed),
-        locator=replace(locator, meaning=False),
+        policy=policy.model_copy(update={"constraints": tuple(kept)}),
+        locator=replace(setup.locator, meaning=False),
         has_model=False,
     )
 

@@ -13,7 +13,6 @@ language.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from time import monotonic
 
@@ -35,8 +34,6 @@ Found = dict[int, dict[bytes, list[Finding]]]
 
 _REMEMBERED = 600.0
 """Seconds for which a model is not asked again what it failed at."""
-
-_logger = logging.getLogger("sdrag")
 
 
 class Lookup(Confidential):
@@ -163,8 +160,6 @@ class Lookup(Confidential):
 def find_unreadable(lookup: Lookup) -> Doubts:
     """Return which constraints the local engine can't enforce on which texts."""
     texts, policy = lookup.texts, lookup.setup.policy
-    if policy.on_other_language == "best_effort":
-        return {}
     rules = {rule.id for rule in texts.constraints if _needs_language(parse(rule))}
     if not rules:
         return {}
@@ -173,13 +168,6 @@ def find_unreadable(lookup: Lookup) -> Doubts:
         for index in range(len(texts.all))
         if _language_of(lookup, index) not in policy.languages
     ]
-    if foreign and policy.on_other_language == "warn":
-        _logger.warning(
-            "%d texts are in a language that is not in the policy's `languages`, so "
-            "constraints may not hold for them.",
-            len(foreign),
-        )
-        return {}
     return {
         (index, name): "other-language"
         for index in foreign

@@ -217,11 +217,10 @@ class Policy(GuardSections):
     """What happens, without a model, if a constraint is not understood: `refuse` the
     policy, or `withhold` all that the constraint holds for."""
     languages: tuple[LanguageCode, ...] = Field(default=("en",), min_length=1)
-    """The languages of the documents, as ISO 639-1 codes."""
-    on_other_language: Literal["withhold", "warn", "best_effort"] = "withhold"
-    """What happens, without a model, to a text in another language: `withhold` it,
-    unless its constraints ask for structured identifiers alone; or apply the English
-    rules, with a warning in the log (`warn`) or without (`best_effort`)."""
+    """The languages of the documents, as ISO 639-1 codes; `und` where none is known.
+    Without a model, the English rules read a text in one of them, and a text in another
+    language is withheld, unless its constraints ask for structured identifiers alone.
+    """
     disclosure: DisclosureSection = DisclosureSection()
     """How constraints are bound, ranked and enforced."""
     highlight: HighlightSection = HighlightSection()
