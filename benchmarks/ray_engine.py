@@ -21,10 +21,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from sdrag.corpus_binder import bind_corpus
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.progress import batched
 from sdrag.effects.steps import Outcome, Steps, try_each
+from sdrag.ingest import bind_corpus
 from sdrag.linkage import fit
 from sdrag.linkage.masking import Passes
 from sdrag.parallel import RayPool
@@ -128,7 +128,7 @@ def bound(documents: list[Passage], policy: Policy, pool: RayPool) -> bool:
     timed("bind, one process", lambda: bind_here(documents, policy, one), count)
     timed(
         "bind, Ray",
-        lambda: bind_corpus(lambda: documents, policy, other / "state.sqlite", pool),
+        lambda: bind_corpus(documents, policy, other / "state.sqlite", pool),
         count,
     )
     same = list(rows(one / "state.sqlite")) == list(rows(other / "state.sqlite"))

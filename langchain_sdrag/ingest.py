@@ -24,22 +24,12 @@ from sdrag.disclosure.hierarchy import HierarchySettings
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import HostSearch
-from sdrag.ingest import (
-    Bind,
-    CorpusBinder,
-    CorpusMasker,
-    Mask,
-    Scan,
-    Summarize,
-    Task,
-    Transformed,
-    Transformer,
-    View,
-)
+from sdrag.ingest import CorpusBinder, CorpusMasker, Transformer
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
+from sdrag.tasks import Bind, Mask, Scan, Summarize, Task, Transformed, View
 from sdrag.vocabulary import Passage, Principal
 
 R = TypeVar("R")

@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 
 from benchmarks import ray_engine
 from benchmarks.ray_engine import bind_here, rows
-from sdrag import corpus_binder
+from sdrag import ingest
 from sdrag.cli.app import app
-from sdrag.corpus_binder import bind_corpus
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.steps import Outcome, Steps
 from sdrag.errors import HostError, UsageError
+from sdrag.ingest import bind_corpus
 from sdrag.linkage import Masked, fit
 from sdrag.linkage.masking import Passes
 from sdrag.parallel import Pool, Processes, RayPool
@@ -107,7 +107,7 @@ def test_binding_writes_the_same_rows(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The state is equal row for row; bound again, nothing is read."""
-    monkeypatch.setattr(corpus_binder, "AT_ONCE", 60)
+    monkeypatch.setattr(ingest, "AT_ONCE", 60)
     monkeypatch.setattr(ray_engine, "_AT_ONCE", 60)
     policy, documents = Policy.read(BOUND_BY_MEANING), corpus(90)
     here, there = tmp_path / "here", tmp_path / "there"
@@ -116,12 +116,10 @@ def test_binding_writes_the_same_rows(
     shutil.copytree(here, there)  # the same key, so the rows can be compared
     bind_here(documents, policy, here)
     state, told = there / "state.sqlite", []
-    done = bind_corpus(
-        lambda: documents, policy, state, pool, lambda *n: told.append(n)
-    )
+    done = bind_corpus(documents, policy, state, pool, told.append)
     assert list(rows(here / "state.sqlite")) == list(rows(state))
-    assert (done.passages, told) == (90, [(60, 90), (90, 90)])
-    assert bind_corpus(lambda: documents, policy, state, pool).read == 0
+    assert (done.passages, told) == (90, [60, 90])
+    assert bind_corpus(documents, policy, state, pool).read == 0
 
 
 def _quoting(common: str) -> Callable[[str], None]:
@@ -148,7 +146,9 @@ def test_no_text_reaches_logs_or_errors(pool: Pool) -> None:
 
 
 def test_wrong_calls(tmp_path: Path) -> None:
-    """A pool that is not open; a model, which is not asked from workers."""
+    """A pool that is not open, a state that no worker sees, a model."""
+    with pytest.raises(UsageError, match="in memory"):
+        bind_corpus([], ["Hide dates"], None, Processes(2))
     with pytest.raises(UsageError, match="not open"):
         next(RayPool().map(_quoting, ("",), [""]))
     given = ["mask", str(tmp_path), str(tmp_path / "o"), "--engine", "ray"]

@@ -98,19 +98,20 @@ def bind(
     if dry_run or state is None:
         result = _count(rules, read, has_model=llm != LOCAL)
     else:
-        from sdrag.state import open_state
-
         started = perf_counter()
         model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
-        opened = open_state(state, key=key)
         with workers as pool, progress_bars() as bars:
-            update = partial(bars, "Binding")
+            update = partial(bars, "Binding", total=count)
             if pool is None:
-                result = _bind(rules, read, opened, model, partial(update, total=count))
-            else:
-                from sdrag.corpus_binder import bind_corpus
+                from sdrag.state import open_state
 
-                result = _figures(bind_corpus(read, rules, opened, pool, update))
+                opened = open_state(state, key=key)
+                result = _bind(rules, read, opened, model, update)
+            else:
+                from sdrag.ingest import bind_corpus
+
+                done = bind_corpus(read(), rules, state, pool, update, key=key)
+                result = _figures(done)
         result["seconds"] = round(perf_counter() - started, 3)
     show(result, as_json=as_json)
     raise typer.Exit(1 if result.get("model_failures") else 0)

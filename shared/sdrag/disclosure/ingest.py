@@ -26,7 +26,6 @@ from dataclasses import dataclass, field, replace
 
 from sdrag.disclosure.binding import ConstraintChoice, bind
 from sdrag.disclosure.locate import locate_texts
-from sdrag.disclosure.lookup import Lookup
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import LAYER_KEY, Texts, by_document, with_documents
 from sdrag.effects.progress import Progress
@@ -97,21 +96,6 @@ def _bound(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
 def _bindable(passages: Sequence[Passage]) -> list[Passage]:
     """Leave out summaries: for what may say anything, every constraint may hold."""
     return [passage for passage in passages if not passage.metadata.get(LAYER_KEY)]
-
-
-def is_ingested(passages: Sequence[Passage], setup: DisclosureSetup) -> bool:
-    """Say whether `ingest` would find nothing to embed or to read in these passages."""
-    named = with_documents(passages, setup.policy.disclosure.document_keys)
-    rules = setup.policy.rules
-    asked = [rule for rule in rules if not rule.always]
-    chunks = _bindable(named)
-    if setup.has_embeddings and None in setup.state.bindings.read(chunks, asked):
-        return False
-    unlimited = replace(setup, policy=setup.policy.without_limits())
-    lookup = Lookup(Texts(named, rules, setup.policy.metadata), unlimited)
-    lookup.load()
-    engines = (lookup.local, lookup.model)
-    return not any(lookup.missing(engine, whole=True) for engine in engines)
 
 
 def locate(
