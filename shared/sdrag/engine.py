@@ -28,9 +28,9 @@ from sdrag.disclosure.setup import DisclosureSetup, check_understood
 from sdrag.disclosure.texts import with_documents
 from sdrag.effects import steps as drivers
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports
-from sdrag.effects.steps import Embed, Failure, Search, Steps
+from sdrag.effects.steps import Failure, Search, Steps
 from sdrag.errors import InternalError, SdragError, check_type, cut_off
-from sdrag.framework import NO_FRAMEWORK, EmbedPort, Framework, Model
+from sdrag.framework import NO_FRAMEWORK, Framework, Model
 from sdrag.guardrails.injection import scan_passages
 from sdrag.options import Options
 from sdrag.policy import InjectionSection, Policy, PolicySource
@@ -312,10 +312,8 @@ class Engine:
         self.warnings.of_documents(with_documents(passages, keys))
 
     def runner(self, search: HostSearch | None = None) -> PortRunner:
-        """Return a runner for one request, which embeds its question once."""
+        """Return a runner for one request."""
         ports = self.ports if search is None else replace(self.ports, search=search)
-        if ports.embed is not None:
-            ports = replace(ports, embed=_embed_questions_once(ports.embed))
         return PortRunner(ports, self.limits)
 
     def _audit(self, result: object, runner: PortRunner, seconds: float) -> AuditEvent:
@@ -337,35 +335,6 @@ class Engine:
             nothing_left, tool = not result.passages, result.tool
         self.warnings.of_event(event, nothing_left=nothing_left, tool=tool)
         return event
-
-
-def _embed_questions_once(port: EmbedPort) -> EmbedPort:
-    """Return a port that remembers the vectors of questions, for one request."""
-    memo: dict[tuple[str, ...], Sequence[Sequence[float]]] = {}
-
-    def known(effect: Embed) -> Sequence[Sequence[float]] | None:
-        return memo.get(effect.items) if effect.query else None
-
-    def keep(
-        effect: Embed, rows: Sequence[Sequence[float]]
-    ) -> Sequence[Sequence[float]]:
-        if effect.query:
-            memo[effect.items] = rows
-        return rows
-
-    def call(effect: Embed) -> Sequence[Sequence[float]]:
-        rows = known(effect)
-        return keep(effect, port.call(effect)) if rows is None else rows
-
-    inner = port.acall
-    if inner is None:
-        return replace(port, call=call)
-
-    async def acall(effect: Embed) -> Sequence[Sequence[float]]:
-        rows = known(effect)
-        return keep(effect, await inner(effect)) if rows is None else rows
-
-    return replace(port, call=call, acall=acall)
 
 
 def _local(policy: Policy, detector: Detector | None) -> LocalLocator:

@@ -149,20 +149,33 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class PortRunner:
-    """A runner over ports; `meter` counts what it asks of the model."""
+    """
+    A runner over ports, for one request.
+
+    It embeds a question once. `meter` counts what it asks of the model.
+    """
 
     ports: Ports
     limits: Limits = field(default_factory=Limits)
     meter: Meter = field(default_factory=Meter)
+    _questions: dict[Embed, Sequence[Outcome[Any]]] = field(
+        default_factory=dict, repr=False
+    )
 
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
-        return self._answer(effect, self._calls(effect).make())
+        known = self._known(effect)
+        return known or self._answer(effect, self._calls(effect).make())
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
+        if known := self._known(effect):
+            return known
         calls = self._calls(effect)
         return self._answer(effect, await calls.amake(self.limits.concurrency))
+
+    def _known(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        return self._questions.get(effect, ()) if isinstance(effect, Embed) else ()
 
     def _calls(self, effect: Effect) -> _Calls:
         """
@@ -225,7 +238,10 @@ class PortRunner:
         if isinstance(outcome, Failure):
             return [outcome] * count
         if isinstance(effect, Embed):
-            return _vectors(outcome.value, count)
+            vectors = _vectors(outcome.value, count)
+            if effect.query:
+                self._questions[effect] = vectors
+            return vectors
         return [Reply(value) for value in outcome.value]
 
 
