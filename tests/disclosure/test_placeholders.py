@@ -108,12 +108,12 @@ JOINED = [
 @each_row("text, taken, expected", JOINED)
 def test_adjacent_marks_become_one(text, taken, expected):
     """Of one type, its mark; of two types, or by meaning, `[withheld]`."""
-    groups = [
-        (frozenset((name,)), (Span(text.index(words), text.index(words) + len(words)),))
-        for name, listed in taken.items()
-        for words in listed
-    ]
-    for order in (groups, groups[::-1]):
+    spans = {}
+    for name, listed in taken.items():
+        for words in listed:
+            span = Span(text.index(words), text.index(words) + len(words))
+            spans[span] = spans.get(span, frozenset()) | {name}
+    for order in (spans, dict(reversed(spans.items()))):
         left = cut(text, order, list(taken), MARKED).apply(text)
 
         assert left.text == expected
@@ -212,7 +212,7 @@ def test_other_words_and_other_documents_have_other_numbers():
     left = [
         cut(
             text,
-            [(frozenset(("names",)), spans)],
+            dict.fromkeys(spans, frozenset(("names",))),
             ["names"],
             marks.of_document(Keys(b"k" * 32).of_document(document)),
         ).apply(text)

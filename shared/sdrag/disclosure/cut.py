@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from sys import maxsize
 from typing import Self
 
 from sdrag.disclosure.constraint_parser import parse
@@ -33,11 +34,13 @@ from sdrag.privacy.identities import number_of
 from sdrag.state.keys import DocumentKeys
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold_text
-from sdrag.text.spans import merge, splice
+from sdrag.text.spans import SpanUnion, merge, splice
 from sdrag.vocabulary import Confidential, Constraint, Span
 
-CutGroup = tuple[frozenset[str], tuple[Span, ...]]
-"""The ids of constraints, and the spans that all of them take; none: the text whole."""
+Taken = Mapping[Span, frozenset[str]]
+"""Spans, and the ids of the constraints that take each."""
+WHOLE = Span(0, maxsize)
+"""What takes this takes a text whole: nothing of it may leave, no mark either."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,65 +68,31 @@ class Replacements:
         return RedactedText(redacted, self.constraint_ids, len(marks))
 
 
-def cut(
-    text: str, taken: Sequence[CutGroup], applied: Sequence[str], marks: Marks
-) -> Replacements:
+def cut(text: str, taken: Taken, applied: Sequence[str], marks: Marks) -> Replacements:
     """Return what constraints replace in a text."""
     enforced = frozenset(applied)
-    groups = [(by & enforced, spans) for by, spans in taken if by & enforced]
-    known = mark_pattern(tuple(dict.fromkeys(marks.known)))
-    placeholders = [Span(*m.span()) for m in known.finditer(text)] if groups else []
-    if placeholders:
+    spans = {span: by & enforced for span, by in taken.items() if by & enforced}
+    whole = spans.pop(WHOLE, frozenset[str]())
+    placeholders: list[Span] = []
+    if spans:
+        known = mark_pattern(tuple(dict.fromkeys(marks.known)))
+        placeholders = [Span(*match.span()) for match in known.finditer(text)]
         # What has a number may be a secret that looks like a mark, so it goes whole.
-        standing = [p for p in placeholders if p.of(text) in marks.known]
-        groups = list(_outside(groups, standing))
-    taking = frozenset[str]().union(*(by for by, _ in groups))
+        standing = SpanUnion(p for p in placeholders if p.of(text) in marks.known)
+        spans = {span: by for span, by in spans.items() if not standing.contains(span)}
+    taking = whole.union(*spans.values())
     names = tuple(name for name in applied if name in taking)
-    if not all(spans for _, spans in groups):
+    if whole:
         return Replacements(None, names)
-    every = merge({span for _, spans in groups for span in spans})
-    regions = _regions(text, every, placeholders, marks.between)
+    touched = filter(SpanUnion(spans).overlaps, placeholders)
+    regions = _join(text, (*spans, *touched), marks.between)
     parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
     starts = [region.start for region in regions]
-    for by, spans in groups:
-        for span in spans:
-            region = regions[bisect_right(starts, span.start) - 1]
-            parts[region].append((span, by))
+    for span, by in spans.items():
+        parts[regions[bisect_right(starts, span.start) - 1]].append((span, by))
     return Replacements(
         tuple((r, marks.mark(text, r, part)) for r, part in parts.items()), names
     )
-
-
-def _outside(
-    groups: Iterable[CutGroup], placeholders: Sequence[Span]
-) -> Iterator[CutGroup]:
-    """Leave out what lies within a placeholder: it is replaced already."""
-    starts = [placeholder.start for placeholder in placeholders]
-
-    def lies_within(span: Span) -> bool:
-        index = bisect_right(starts, span.start) - 1
-        return index >= 0 and placeholders[index].contains(span)
-
-    for by, spans in groups:
-        left = tuple(span for span in spans if not lies_within(span))
-        if left or not spans:
-            yield by, left
-
-
-def _regions(
-    text: str,
-    taken: tuple[Span, ...],
-    placeholders: Sequence[Span],
-    between: re.Pattern[str],
-) -> tuple[Span, ...]:
-    """Join spans with little between them, and placeholders they touch."""
-    ends = [span.end for span in taken]
-    touched = []
-    for placeholder in placeholders:
-        following = bisect_right(ends, placeholder.start)
-        if following < len(taken) and taken[following].start < placeholder.end:
-            touched.append(placeholder)
-    return _join(text, [*taken, *touched], between)
 
 
 _ANY_MONTH = "|".join(MONTHS)

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.binding import ConstraintChoice
-from sdrag.disclosure.cut import Marks
 from sdrag.disclosure.influence import by_form, mark
 from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.locate import locate_texts
@@ -145,14 +144,7 @@ def enforced(
         facts = replace(facts, doubts={**facts.doubts, **unreadable})
     names = {rule.id for rule in applied}
     enforcement = Enforcement(
-        texts,
-        facts,
-        setup.state.findings.registers(facts.lookup.documents),
-        _those(texts.applied[: len(texts.passages)], names),
-        Marks.of(texts.constraints, section),
-        setup.key,
-        setup.closed,
-        {rule.id: rule.method for rule in texts.constraints},
+        facts, _those(texts.applied[: len(texts.passages)], names)
     )
     if setup.has_model and any(rule.method == "rephrase" for rule in applied):
         enforcement = yield from rephrase(enforcement, setup)

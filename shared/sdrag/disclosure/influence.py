@@ -37,6 +37,7 @@ from sdrag.vocabulary import (
     Passage,
     Principal,
     Redaction,
+    Span,
 )
 
 VIEW_KEY = "sdrag_view"
@@ -55,12 +56,11 @@ def redact_question(
     mentions = replied(outcome)
     findings = [*_find_types(question, mentions, asked)]
     findings += find_by_name(JoinedText.of([Passage("", question)]), mentions, asked)
-    taken = []
+    taken: dict[Span, frozenset[str]] = {}
     for rule in rules:
-        found_for = [each for each in findings if each.constraint_id == rule.id]
-        left = without_kept(question, found_for, rule)
-        if left:
-            taken.append((frozenset({rule.id}), tuple({each.span for each in left})))
+        of_rule = [each for each in findings if each.constraint_id == rule.id]
+        for finding in without_kept(question, of_rule, rule):
+            taken[finding.span] = taken.get(finding.span, frozenset()) | {rule.id}
     names = [rule.id for rule in rules]
     marks = Marks.of(rules, setup.policy.disclosure)
     return cut(question, taken, names, marks).apply(question).text or ""

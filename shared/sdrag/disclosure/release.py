@@ -17,10 +17,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from sdrag.disclosure.cut import CutGroup, Marks, RedactedText, Replacements, cut
+from sdrag.disclosure.cut import (
+    WHOLE,
+    Marks,
+    RedactedText,
+    Replacements,
+    Taken,
+    cut,
+)
 from sdrag.disclosure.locate import Facts
+from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts, rewritten
 from sdrag.privacy.identities import alias
 from sdrag.state.register import DENSE, Register
@@ -48,29 +57,26 @@ _BRIEF, _ACROSS = 500, 8
 """In so many characters, forms of so many letters are looked for across words too."""
 _BLANK = "\N{WHITE SQUARE}"
 
-_Closed = tuple[tuple[frozenset[bytes], tuple[Span, ...]], ...]
-"""The keys of rules, and the spans that all of them take; none: the text whole."""
+_Closed = Mapping[Span, frozenset[bytes]]
+"""Spans, and the keys of the rules that take each."""
 
 
 def close(
-    text: str,
-    spans: Mapping[bytes, Iterable[Span]],
-    register: Register,
-) -> dict[bytes, tuple[Span, ...]]:
-    """Return all that rules take from a text."""
-    taken = {rule: set(each) for rule, each in spans.items() if each}
-    for rules, span in register.find(readings(text)) if register else ():
-        for rule in rules:
-            taken.setdefault(rule, set()).add(span)
-    every = list(set[Span]().union(*taken.values()))
-    words = dict(zip(every, widened(text, every), strict=True))
-    return {
-        rule: tuple(sorted({words[s] for s in each})) for rule, each in taken.items()
-    }
+    text: str, spans: Mapping[bytes, Iterable[Span]], register: Register
+) -> dict[Span, frozenset[bytes]]:
+    """Return all that rules take from a text: the spans, and the rules of each."""
+    found = [(span, {rule}) for rule, each in spans.items() for span in each]
+    if register:
+        found += [(span, {*rules}) for rules, span in register.find(readings(text))]
+    closed: dict[Span, frozenset[bytes]] = {}
+    whole_words = widened(text, (span for span, _ in found))
+    for span, (_, rules) in zip(whole_words, found, strict=True):
+        closed[span] = closed.get(span, frozenset()) | rules
+    return closed
 
 
 def find_disguised(
-    text: str, taken: Mapping[bytes, Iterable[Span]], register: Register
+    text: str, taken: Mapping[Span, frozenset[bytes]], register: Register
 ) -> frozenset[bytes]:
     """
     Return the rules a form of which a path, an address or an id holds all the same.
@@ -79,13 +85,12 @@ def find_disguised(
     one name; what holds one is never shown, since it cannot be cut without a trace.
     """
     held = _spelt(text, register) if register else frozenset[bytes]()
-    return frozenset(
-        rule
-        for rule in held
-        if not taken.get(rule)
-        or rule
-        in _spelt(splice(text, merge(taken[rule]), lambda s: _BLANK * len(s)), register)
-    )
+
+    def without(rule: bytes) -> str:
+        spans = merge(span for span, rules in taken.items() if rule in rules)
+        return splice(text, spans, lambda span: _BLANK * len(span))
+
+    return frozenset(rule for rule in held if rule in _spelt(without(rule), register))
 
 
 def _spelt(text: str, register: Register) -> frozenset[bytes]:
@@ -100,36 +105,44 @@ def _spelt(text: str, register: Register) -> frozenset[bytes]:
     return frozenset(held)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Enforcement(Confidential):
     """
-    All texts of a request, what is known of them, and what is enforced.
+    What is known of all texts of a request, and what is enforced.
 
     Args:
-        texts: As retrieved.
         facts: What was found in them.
-        registers: What is to be known again, by the documents' keys.
         applied: The constraints enforced on each passage, in the policy's order.
-        marks: What stands in place of what they take.
-        key: Makes aliases of ids.
-        closed: Constraints that withhold whatever they hold for, and why.
-        methods: How each constraint is enforced.
         rephrased: What a model made of passages, in place of the cuts.
         failed: Why a constraint is enforced by cuts where a model was to rephrase.
     """
 
-    texts: Texts
     facts: Facts
-    registers: Mapping[bytes, Register]
     applied: Sequence[tuple[str, ...]]
-    marks: Marks
-    key: bytes
-    closed: Mapping[str, str]
-    methods: Mapping[str, str]
     rephrased: Mapping[int, RedactedText] = field(default_factory=dict)
     failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
     _cuts: dict[tuple[int, tuple[str, ...]], RedactedText] = field(default_factory=dict)
-    _taken: dict[int, list[CutGroup]] = field(default_factory=dict)
+    _taken: dict[int, Taken] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> Texts:
+        """As retrieved."""
+        return self.facts.lookup.texts
+
+    @property
+    def setup(self) -> DisclosureSetup:
+        """The engine."""
+        return self.facts.lookup.setup
+
+    @cached_property
+    def registers(self) -> Mapping[bytes, Register]:
+        """What is to be known again, by the documents' keys."""
+        return self.setup.state.findings.registers(self.facts.lookup.documents)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """What stands in place of what constraints take."""
+        return Marks.of(self.texts.constraints, self.setup.policy.disclosure)
 
     def cut_of(self, index: int) -> RedactedText:
         """Return what is left of the passage at `index`."""
@@ -148,26 +161,22 @@ class Enforcement(Confidential):
         if packed or self._doubt(text_index, names):
             return None
         redacted = self._cut(text_index, names)
-        if "withhold" in map(self.methods.__getitem__, redacted.constraint_ids):
+        if self._withholds(redacted):
             return None
         return redacted.text
 
-    def taken(self, text_index: int) -> list[CutGroup]:
-        """Return what constraints take from a text, by lists of their ids."""
+    def taken(self, text_index: int) -> Taken:
+        """Return what constraints take from a text."""
         if text_index not in self._taken:
-            closed = self._closed(text_index)
-            groups = ((self._named(rules), spans) for rules, spans in closed)
-            self._taken[text_index] = [
-                (names, spans) for names, spans in groups if names
-            ]
+            closed = self._closed(text_index).items()
+            named = ((span, self.named(rules)) for span, rules in closed)
+            self._taken[text_index] = {span: names for span, names in named if names}
         return self._taken[text_index]
 
     def marks_of(self, text_index: int) -> Marks:
         """Return the marks of the document that a text belongs to."""
         document = self.facts.lookup.documents[text_index]
-        return self.marks.of_document(
-            self.facts.lookup.setup.state.keys.of_document(document)
-        )
+        return self.marks.of_document(self.setup.state.keys.of_document(document))
 
     def handle(self, index: int) -> bytes:
         """Return the key of the document of a passage."""
@@ -185,7 +194,7 @@ class Enforcement(Confidential):
         """Return the ids of all constraints that take something out of a passage."""
         names: set[str] = set()
         for text_index in (index, *self.texts.string_indices[index].values()):
-            names = names.union(*(by for by, _ in self.taken(text_index)))
+            names = names.union(*self.taken(text_index).values())
         for leaf in self.texts.leaves[index]:
             names |= self._holding(index, leaf)
         return names
@@ -193,10 +202,10 @@ class Enforcement(Confidential):
     def why_withheld(self, index: int) -> str:
         """Return the reason's code; empty for none."""
         for name in self.applied[index]:
-            if name in self.closed:
-                return self.closed[name]
+            if name in self.setup.closed:
+                return self.setup.closed[name]
         redacted = self.cut_of(index)
-        if "withhold" in map(self.methods.__getitem__, redacted.constraint_ids):
+        if self._withholds(redacted):
             return "withheld-by-constraint"
         if doubt := self._doubt(index, self.applied[index]):
             return doubt
@@ -208,10 +217,14 @@ class Enforcement(Confidential):
         codes = (failures.get((index, name)) for name in self.applied[index])
         return next(filter(None, codes), "")
 
+    def _withholds(self, redacted: RedactedText) -> bool:
+        rules = self.facts.lookup.constraints
+        return any(rules[name].method == "withhold" for name in redacted.constraint_ids)
+
     def _closed(self, text_index: int) -> _Closed:
         """Return what rules take from a text, worked out once in a process."""
         made_of = self._made_of(text_index)
-        memo = self.facts.lookup.setup.state.cuts
+        memo = self.setup.state.cuts
         known: _Closed | None = memo.get(made_of) if made_of else None
         if known is None:
             known = self._close(text_index, self._register(text_index))
@@ -233,36 +246,24 @@ class Enforcement(Confidential):
         taken = close(text, spans_of, register)
         if text_index >= len(self.texts.passages):
             # A string that holds a form in disguise goes whole.
-            taken.update(dict.fromkeys(find_disguised(text, taken, register), ()))
-        rules_of: dict[Span | None, set[bytes]] = {}
-        for rule, spans in taken.items():
-            for span in spans or (None,):
-                rules_of.setdefault(span, set()).add(rule)
-        groups: dict[frozenset[bytes], list[Span]] = {}
-        whole = frozenset(rules_of.pop(None, ()))
-        for span, rules in rules_of.items():
-            if span is not None:
-                groups.setdefault(frozenset(rules), []).append(span)
-        closed = tuple(
-            (rules, tuple(sorted(listed))) for rules, listed in groups.items()
-        )
-        return ((whole, ()), *closed) if whole else closed
+            taken[WHOLE] = find_disguised(text, taken, register)
+        return taken
 
     def _holding(self, index: int, leaf: str) -> frozenset[str]:
         """Return the constraints a form of which an id or a plain value holds."""
-        state, document = self.facts.lookup.setup.state, self.handle(index)
+        state, document = self.setup.state, self.handle(index)
         register = self._register(index)
         made_of = (state.keys.text(document, "leaf", leaf), register.stamp)
         rules: frozenset[bytes] | None = state.cuts.get(made_of)
         if rules is None:
             rules = find_disguised(leaf, {}, register)
             state.cuts.put(made_of, rules)
-        return self._named(rules)
+        return self.named(rules)
 
     def _register(self, text_index: int) -> Register:
         return self.registers[self.facts.lookup.documents[text_index]]
 
-    def _named(self, rules: frozenset[bytes]) -> frozenset[str]:
+    def named(self, rules: frozenset[bytes]) -> frozenset[str]:
         """Return the ids of constraints of the policy."""
         named = self.facts.lookup.names
         return frozenset(name for rule in rules for name in named.get(rule, ()))
@@ -282,15 +283,15 @@ class Enforcement(Confidential):
         style = f"{len(marks.known)}{'#' * marks.numbered}"
         placed = (style, marks.plain, *marks.known, *rules)
         hashes = self._made_of(text_index)
-        made_of = (*hashes, lookup.setup.state.keys.of("cut", *placed))
+        made_of = (*hashes, self.setup.state.keys.of("cut", *placed))
         known: Replacements | None = None
         if hashes:
-            known = lookup.setup.state.cuts.get(made_of)
+            known = self.setup.state.cuts.get(made_of)
         if known is None:
             text = self.texts.all[text_index].text
             known = cut(text, self.taken(text_index), names, self.marks_of(text_index))
             if hashes:
-                lookup.setup.state.cuts.put(made_of, known)
+                self.setup.state.cuts.put(made_of, known)
         return known
 
     def _doubt(self, text_index: int, names: Sequence[str]) -> str:
@@ -305,10 +306,9 @@ def release(enforcement: Enforcement, index: int) -> Redaction:
     redacted = enforcement.cut_of(index)
     names, spans = redacted.constraint_ids, redacted.spans
     if reason or redacted.text is None:
-        closed = (n for n in enforcement.applied[index] if n in enforcement.closed)
-        return Redaction(
-            None, public, tuple(dict.fromkeys((*closed, *names))), spans, reason
-        )
+        closed = enforcement.setup.closed
+        every = (*(n for n in enforcement.applied[index] if n in closed), *names)
+        return Redaction(None, public, tuple(dict.fromkeys(every)), spans, reason)
     metadata = _metadata(enforcement, index)
     taking = enforcement.taking(index).union(names)
     if evident := [name for name in enforcement.applied[index] if name in taking]:
@@ -330,9 +330,9 @@ def release(enforcement: Enforcement, index: int) -> Redaction:
 
 def _alias_of(enforcement: Enforcement, index: int) -> str:
     identity = enforcement.texts.passages[index].id
-    closed = not enforcement.closed.keys().isdisjoint(enforcement.applied[index])
+    closed = not enforcement.setup.closed.keys().isdisjoint(enforcement.applied[index])
     if closed or identity in enforcement.hidden(index):  # closed: all of it is a secret
-        return alias(identity, enforcement.key)
+        return alias(identity, enforcement.setup.key)
     return identity
 
 

@@ -231,9 +231,9 @@ def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
             yield ExplainedSpan(whole, name, (Cause(why),))
             continue
         taken: dict[Span, None] = {}
-        for names, spans in enforcement.taken(index):
+        for span, names in enforcement.taken(index).items():
             if name in names:
-                taken.update(dict.fromkeys(spans or (whole,)))
+                taken[span] = None
         of_rule = [finding for finding in findings if finding.constraint_id == name]
         for span in merge(taken):
             yield ExplainedSpan(span, name, _causes(span, of_rule))
@@ -241,8 +241,8 @@ def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
 
 def _why_whole(enforcement: Enforcement, index: int, name: str) -> str:
     """Return why a constraint withholds all of a passage; empty where it does not."""
-    if name in enforcement.closed:
-        return enforcement.closed[name]
+    if name in enforcement.setup.closed:
+        return enforcement.setup.closed[name]
     return "undecided" if (index, name) in enforcement.facts.doubts else ""
 
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.disclosure.cut import CutGroup, RedactedText, cut
+from sdrag.disclosure.cut import RedactedText, cut
 from sdrag.disclosure.forms import lasts
 from sdrag.disclosure.model.extract import between_marks
 from sdrag.disclosure.release import Enforcement, close
@@ -132,7 +132,7 @@ def rephrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforcem
     Returns:
         The same with rephrased passages in place of the cut ones.
     """
-    soft = {n for n, method in enforcement.methods.items() if method == "rephrase"}
+    soft = {c.id for c in enforcement.texts.constraints if c.method == "rephrase"}
     cuts: dict[int, RedactedText] = {}
     for index, applied in enumerate(enforcement.applied):
         if not soft.isdisjoint(applied) and not enforcement.why_withheld(index):
@@ -206,18 +206,15 @@ def _cut_survivors(enforcement: Enforcement, index: int, text: str) -> str:
     known = close(text, {}, register)
     original = enforcement.texts.all[index].text
     forms: dict[str, set[str]] = {}
-    for by, spans in enforcement.taken(index):
-        for name in by:
-            forms.setdefault(name, set()).update(span.of(original) for span in spans)
-    rules = enforcement.facts.lookup.rules
-    names = enforcement.applied[index]
-    taken: list[CutGroup] = []
-    for name in names:
-        matcher = PhraseMatcher(filter(lasts, forms.get(name, ())))
-        survived = {*known.get(rules[name], ()), *matcher.find(folded)}
-        if survived:
-            taken.append((frozenset((name,)), tuple(sorted(survived))))
-    return cut(text, taken, names, enforcement.marks_of(index)).apply(text).text or ""
+    for span, names in enforcement.taken(index).items():
+        for name in names:
+            forms.setdefault(name, set()).add(span.of(original))
+    taken = {span: enforcement.named(rules) for span, rules in known.items()}
+    for name, surfaces in forms.items():
+        for span in PhraseMatcher(filter(lasts, surfaces)).find(folded):
+            taken[span] = taken.get(span, frozenset()) | {name}
+    applied, marks = enforcement.applied[index], enforcement.marks_of(index)
+    return cut(text, taken, applied, marks).apply(text).text or ""
 
 
 def _describe(
@@ -229,7 +226,7 @@ def _describe(
 ) -> RedactedText:
     """Say of a passage what was cut before, and that the rest was said again."""
     changed = text != enforcement.texts.all[index].text
-    taken = {*before.constraint_ids}.union(*(by for by, _ in enforcement.taken(index)))
+    taken = {*before.constraint_ids}.union(*enforcement.taken(index).values())
     names = tuple(
         name
         for name in enforcement.applied[index]
