@@ -13,17 +13,15 @@ from typing import Any, TypeVar
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.runnables import Runnable, ensure_config
+from langchain_core.runnables import ensure_config
 from langchain_core.runnables.config import get_callback_manager_for_config
 
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model
-from langchain_sdrag.searching import search_with
 from langchain_sdrag.wrapping import enforce, make_engine
 from sdrag.disclosure.hierarchy import HierarchySettings
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
-from sdrag.engine import HostSearch
 from sdrag.ingest import CorpusBinder, CorpusMasker, Transformer
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
@@ -96,11 +94,9 @@ class IngestTransformer(Transformer[Document], BaseDocumentTransformer):
                 leaving[index] = document
         return leaving
 
-    async def _enforce(
-        self, mode: Mode, steps: Steps[R], search: HostSearch | None = None
-    ) -> R:
+    async def _enforce(self, mode: Mode, steps: Steps[R]) -> R:
         run = get_callback_manager_for_config(ensure_config())
-        return await enforce(mode, self._engine, steps, run, search)
+        return await enforce(mode, self._engine, steps, run)
 
 
 class ConstraintBinder(IngestTransformer, CorpusBinder[Document]):
@@ -143,9 +139,6 @@ class ConstraintBinder(IngestTransformer, CorpusBinder[Document]):
         show_progress: bool = False,
     ) -> None:
         super().__init__(Bind(show_progress), policy, llm, embeddings, state, options)
-
-    def _searching(self, retriever: Runnable[str, Any], question: str) -> HostSearch:
-        return search_with(retriever, {}, hidden=True)
 
 
 class LinkageMasker(IngestTransformer, CorpusMasker[Document]):

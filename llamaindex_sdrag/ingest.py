@@ -16,14 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.schema import (
     BaseNode,
     NodeRelationship,
     NodeWithScore,
-    QueryBundle,
     RelatedNodeInfo,
     TextNode,
     TransformComponent,
@@ -32,12 +30,11 @@ from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATT
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import nodes_of, passage_of
-from llamaindex_sdrag.searching import search_with
 from llamaindex_sdrag.wrapping import enforce, make_engine
 from sdrag.disclosure.hierarchy import SOURCES_KEY, HierarchySettings
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
-from sdrag.engine import Engine, HostSearch
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.ingest import CorpusBinder, CorpusMasker, Transformer
 from sdrag.linkage.fitting import Fitted
@@ -129,10 +126,8 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
             leaving.append(node)
         return leaving
 
-    async def _enforce(
-        self, mode: Mode, steps: Steps[R], search: HostSearch | None = None
-    ) -> R:
-        return await enforce(mode, self._engine, steps, search)
+    async def _enforce(self, mode: Mode, steps: Steps[R]) -> R:
+        return await enforce(mode, self._engine, steps)
 
     def __repr__(self) -> str:
         return Transformer.__repr__(self)
@@ -226,9 +221,6 @@ class ConstraintBinder(IngestTransformer, CorpusBinder[BaseNode]):
         super().__init__(Bind(show_progress), policy, llm, embeddings, state, options)
         if isinstance(state, (str, Path)) and isinstance(policy, (str, Path)):
             self._files = str(policy), str(state)
-
-    def _searching(self, retriever: BaseRetriever, question: str) -> HostSearch:
-        return search_with(retriever, QueryBundle(question))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], Any]:
         """Let worker processes build their own, from the same files."""

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 from uuid import uuid4
 
 from sdrag.disclosure import Ingested, forget_document
-from sdrag.disclosure.ingest import bind_constraint, named
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.progress import batched
 from sdrag.effects.steps import Steps
-from sdrag.engine import Engine, HostSearch
+from sdrag.engine import Engine
 from sdrag.errors import HostError, UsageError
 from sdrag.linkage.fitting import Fitted, Update
 from sdrag.parallel import Pool
@@ -51,9 +50,7 @@ class Transformer(Unpickled, Generic[D]):
         """Return the documents that leave."""
         raise NotImplementedError
 
-    async def _enforce(
-        self, mode: Mode, steps: Steps[R], search: HostSearch | None = None
-    ) -> R:
+    async def _enforce(self, mode: Mode, steps: Steps[R]) -> R:
         """Drive steps out of the tracers' sight, and announce what was decided."""
         raise NotImplementedError
 
@@ -90,17 +87,13 @@ def _with_different_ids(passages: Iterable[Passage]) -> Passages:
 
 class CorpusBinder(Transformer[D]):
     """
-    Binding a corpus, and following its policy.
+    Binding a corpus.
 
-    Policies change while the index exists: a new or reworded constraint is bound with
-    one query to the host's store; one that left the policy is not looked up any more.
+    Policies change while the index exists: a new or reworded constraint is bound when
+    the corpus is bound again, and one that left the policy is not looked up any more.
     """
 
     _task: Bind
-
-    def _searching(self, retriever: Any, question: str) -> HostSearch:
-        """Return how the host's retriever is asked."""
-        raise NotImplementedError
 
     def bind_documents(self, documents: Iterable[D]) -> Ingested:
         """
@@ -123,27 +116,6 @@ class CorpusBinder(Transformer[D]):
     async def abind_documents(self, documents: Iterable[D]) -> Ingested:
         """Bind the constraints to an index without blocking the event loop."""
         return await self._bind(wait, documents)
-
-    def bind_constraint(self, constraint_id: str, retriever: Any) -> int:
-        """
-        Bind one new or reworded constraint; no document is embedded again.
-
-        Args:
-            constraint_id: Of a constraint of the binder's policy.
-            retriever: The framework's retriever over the whole index, without a filter.
-
-        Returns:
-            To how many documents it was bound.
-
-        Raises:
-            UsageError: The policy has no such constraint.
-            HostError: The store or the state failed; nothing was bound.
-        """
-        return run_sync(self._bind_constraint(sync, constraint_id, retriever))
-
-    async def abind_constraint(self, constraint_id: str, retriever: Any) -> int:
-        """Bind one constraint without blocking the event loop."""
-        return await self._bind_constraint(wait, constraint_id, retriever)
 
     def forget_document(self, chunks: Sequence[D]) -> None:
         """
@@ -170,14 +142,6 @@ class CorpusBinder(Transformer[D]):
     def _binding(self, documents: Sequence[D]) -> Steps[Ingested]:
         passages = _with_different_ids(self._read(documents))
         return (yield from self._task.bind(passages, self._engine))
-
-    async def _bind_constraint(
-        self, mode: Mode, constraint_id: str, retriever: Any
-    ) -> int:
-        constraint = named(self._engine.policy, constraint_id)
-        steps = bind_constraint(constraint, self._engine.disclosure)
-        search = self._searching(retriever, constraint.text)
-        return await self._enforce(mode, steps, search)
 
     async def _forget(self, mode: Mode, chunks: Sequence[D]) -> None:
         steps = forget_document(self._read(chunks), self._engine.disclosure)

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from sdrag.disclosure import bind, bind_constraint, forget_document
-from sdrag.effects.steps import Complete, Search, run
+from sdrag.disclosure import bind, forget_document
+from sdrag.effects.steps import Complete, run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as ingest
@@ -44,43 +44,16 @@ def engine(state, *rules, **options):
     return Engine(policy(*rules), state=state, **options)
 
 
-def added(state, constraint=NEW, found=PASSAGES[:1], **options):
-    runner = Scripted(search=lambda _: found)
-    setup = engine(state, OLD, constraint, **options).disclosure
-    run(bind_constraint(constraint, setup), runner)
-    return runner.effects
-
-
-def test_adding_takes_one_query(state):
-    """A new constraint is bound by one vector query; no chunk is bound anew."""
-    effects = added(state)
-
-    assert len([e for e in effects if isinstance(e, Search)]) == 1
-    assert not any(isinstance(e, Complete) for e in effects)
-
-
-def test_edited_chunk_is_in_doubt(state):
-    """A chunk that reads differently today is not served with a stale binding."""
-    edited = Passage("p0", "Call 555-0199 now.", score=1.0)
-
-    added(state, found=(edited,))
-
-    assert state.bindings.read([edited], [NEW]) == [None]
-    assert state.bindings.read(PASSAGES[:1], [NEW]) == [{}]
-
-
 def shown(built, passages=PASSAGES, runner=None):
     steps = disclose(passages, Request("?"), built)
     return [one.text for one in run(steps, runner or Scripted()).passages]
 
 
 def test_a_constraint_holds_from_the_next_question_on(state):
-    """Whether its chunks were near when it was added or not, and then no more."""
+    """And no longer than it stands in the policy."""
     before, after = engine(state, OLD), engine(state, OLD, NEW)
     far = Passage("p7", "Or ring 555-0177.")
     assert "555-0142" in shown(before)[0]
-
-    added(state)
 
     assert not any("555" in text for text in shown(after, (*PASSAGES, far)))
     assert "555-0142" in shown(before)[0]

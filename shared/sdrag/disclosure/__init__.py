@@ -20,7 +20,6 @@ from sdrag.disclosure.binding import bind
 from sdrag.disclosure.disclose import Disclosed, disclose
 from sdrag.disclosure.ingest import (
     Ingested,
-    bind_constraint,
     forget_document,
     ingest,
     locate,
@@ -32,7 +31,6 @@ __all__ = [
     "DisclosureSetup",
     "Ingested",
     "bind",
-    "bind_constraint",
     "disclose",
     "forget_document",
     "ingest",

@@ -4,18 +4,13 @@ Ingest: bind constraints to a corpus, and locate what they withhold in it.
 Documents are read whole, in the order in which their chunks come, some at a time; what
 was located of them is kept before the next ones are read, so an interrupted run goes on
 where it stopped. A text that could not be decided stays unlocated, and is located when
-it is retrieved. What is to be known again of a document
-holds for all its chunks, in whatever batches they come.
+it is retrieved. What is to be known again of a document holds for all its chunks, in
+whatever batches they come.
 
-Constraints may come, change and go while the index stays. A new constraint is bound by
-asking the host's vector store for the chunks nearest to its words: one query, and no
-chunk is embedded again. What it withholds in them is located at once; in any other
-chunk when the chunk is retrieved, or when the corpus is bound again. A reworded one is
-a new one, since the state knows constraints by a fingerprint of their words. A removed
-one stops applying with the next question: only the policy's own constraints are looked
-up. The store's scores are on a scale of its own,
-so they are not kept with cosines: what it found near stays bound, whatever is bound
-later.
+Constraints may come, change and go while the index stands. A new one holds from the
+next question on: what was never read for it is read then, or when the corpus is bound
+again. A reworded one is a new one, since the state knows constraints by a fingerprint
+of their words. A removed one is not looked up any more.
 """
 
 from __future__ import annotations
@@ -29,10 +24,8 @@ from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import LAYER_KEY, Texts, by_document, with_documents
 from sdrag.effects.progress import Progress
-from sdrag.effects.steps import Steps, search
-from sdrag.errors import UsageError
-from sdrag.policy import Policy
-from sdrag.vocabulary import Binding, Constraint, Passage
+from sdrag.effects.steps import Steps
+from sdrag.vocabulary import Passage
 
 _CHARACTERS, _FOR_A_CALL = 40_000, 2_000
 """So much text is located between two commits; with a model, for each of its calls that
@@ -147,39 +140,3 @@ def _batches(passages: Sequence[Passage], size: int) -> Iterator[tuple[Passage, 
             batch, left = [], size
     if batch:
         yield tuple(batch)
-
-
-_SURE = 1.0
-
-
-def bind_constraint(constraint: Constraint, setup: DisclosureSetup) -> Steps[int]:
-    """
-    Bind one new or reworded constraint to a known index.
-
-    Returns:
-        To how many chunks it was bound.
-    """
-    section = setup.policy.disclosure
-    nearest = yield from search(constraint.text, limit=section.bind_top_n)
-    if not constraint.always:
-        bindings = [Binding(constraint.id, passage.id, _SURE) for passage in nearest]
-        setup.state.bindings.add(constraint, nearest, bindings)
-    texts = Texts(tuple(nearest), (constraint,), setup.policy.metadata)
-    yield from locate_texts(texts, setup, lambda: _only(constraint))
-    return len(nearest)
-
-
-def _only(constraint: Constraint) -> Steps[list[str]]:
-    yield from ()
-    return [constraint.id]
-
-
-def named(policy: Policy, constraint_id: str) -> Constraint:
-    """Return a constraint of a policy."""
-    for rule in policy.rules:
-        if rule.id == constraint_id:
-            return rule
-    raise UsageError(
-        "The policy has no constraint of that id.",
-        hint="A constraint without an id is known by its place: c1, c2 and so on.",
-    )

@@ -107,33 +107,6 @@ class Bindings:
             _delete(connection, binding.c.chunk, ids)
             _delete(connection, chunk.c.id, ids)
 
-    def add(
-        self,
-        constraint: Constraint,
-        nearest: Sequence[Passage],
-        bindings: Sequence[Binding],
-    ) -> None:
-        """
-        Bind a constraint, and mark every known passage as compared with it.
-
-        It was compared with the `nearest`; bindings to those of them that read
-        differently today are left out.
-
-        Raises:
-            HostError: The database failed.
-        """
-        rule = self._rule(constraint)
-        prints = {p.id: self._keys.passage(p.text) for p in nearest if _fits(p.id)}
-        with self._database.writing() as connection:
-            fresh = {
-                row.id
-                for row in rows_among(connection, sa.select(chunk), chunk.c.id, prints)
-                if row.fingerprint == prints[row.id]
-            }
-            rows = [_row(rule, b) for b in bindings if b.passage_id in fresh]
-            upsert(connection, binding, rows)
-            _compare_all(connection, rule)
-
     def _note(
         self,
         connection: sa.Connection,
@@ -188,17 +161,6 @@ def _keep_best(
                 binding.c.score < floor,
                 binding.c.chunk.not_in(best),
             )
-        )
-
-
-def _compare_all(connection: sa.Connection, rule: bytes) -> None:
-    """Let every known passage count as bound against one rule more."""
-    known = connection.scalars(sa.select(chunk.c.rules).distinct()).all()
-    for rules in known:
-        changed = join_rules({*split_rules(rules), rule})
-        # Moves may chain, but only towards sets that hold the rule already.
-        connection.execute(
-            chunk.update().where(chunk.c.rules == rules).values(rules=changed)
         )
 
 
