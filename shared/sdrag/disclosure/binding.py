@@ -25,20 +25,18 @@ those of the question, of the chunks as one text, and of a corpus are not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.texts import Texts
 from sdrag.effects.steps import Steps, embed, replied
 from sdrag.policy import DisclosureSection, binds
 from sdrag.state import State
 from sdrag.vocabulary import (
     SCORE_DIGITS,
     Binding,
-    Confidential,
     Constraint,
     Decision,
     Passage,
@@ -110,6 +108,14 @@ class Candidates:
     dropped: tuple[Constraint, ...] = ()
     asked: frozenset[str] = frozenset()
 
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What a top K left out, for the audit."""
+        if not self.dropped:
+            return ()
+        names = tuple(rule.id for rule in self.dropped)
+        return (Decision("constraints", "dropped", "ranking", "top-k", names),)
+
 
 def choose(
     passages: Sequence[Passage],
@@ -157,56 +163,26 @@ def _bound(
     return names
 
 
-class ConstraintChoice(Confidential):
-    """The choice of one question, made when it is needed."""
+def choose_for(
+    passages: Sequence[Passage],
+    query: str,
+    principal: Principal | None,
+    setup: DisclosureSetup,
+) -> Steps[Candidates]:
+    """
+    Choose what a question enforces, and what a model is asked about.
 
-    def __init__(
-        self,
-        texts: Texts,
-        query: str,
-        principal: Principal | None,
-        setup: DisclosureSetup,
-    ) -> None:
-        self._texts = texts
-        self._query = query
-        self._setup = setup
-        self._binding = tuple(r for r in setup.rules if binds(r, principal))
-        self._chosen: Candidates | None = None
-
-    def applied(self) -> Steps[Sequence[Constraint]]:
-        """Return the constraints that are enforced."""
-        if not self._setup.policy.disclosure.limited:
-            return self._binding
-        chosen = yield from self._candidates(self._binding)
-        return chosen.applied
-
-    def to_ask(self) -> Steps[Collection[str]]:
-        """
-        Return the ids of the constraints that a model is asked about.
-
-        They do not depend on the principal: what is found holds for everybody.
-        """
-        setup = self._setup
-        limited = setup.policy.disclosure.limited
-        chosen = yield from self._candidates(self._binding if limited else setup.rules)
-        return chosen.asked - setup.closed.keys()
-
-    def left_out(self) -> Iterator[Decision]:
-        """Yield the candidates that a top K left out, as a decision for the audit."""
-        if self._chosen is not None and self._chosen.dropped:
-            names = tuple(rule.id for rule in self._chosen.dropped)
-            yield Decision("constraints", "dropped", "ranking", "top-k", names)
-
-    def _candidates(self, binding: Sequence[Constraint]) -> Steps[Candidates]:
-        if self._chosen is None:
-            self._chosen = yield from choose(
-                self._texts.passages,
-                self._query,
-                binding,
-                self._setup.state,
-                self._setup.policy.disclosure,
-            )
-        return self._chosen
+    Without a top K all that binds the principal is enforced. What a model is asked
+    about does not depend on the principal then: what is found holds for everybody.
+    """
+    binding = tuple(rule for rule in setup.rules if binds(rule, principal))
+    section = setup.policy.disclosure
+    if section.limited:
+        return (yield from choose(passages, query, binding, setup.state, section))
+    if not setup.has_model:
+        return Candidates(binding)
+    every = yield from choose(passages, query, setup.rules, setup.state, section)
+    return replace(every, applied=binding)
 
 
 def rank(

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.disclosure.binding import ConstraintChoice
+from sdrag.disclosure.binding import Candidates, choose_for
 from sdrag.disclosure.influence import by_form, mark
 from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.locate import locate_texts
@@ -119,26 +119,26 @@ def _disclose(
 ) -> Steps[Disclosed]:
     try:
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
-        choosing = ConstraintChoice(texts, query, principal, setup)
-        enforcement = yield from enforced(texts, choosing, setup)
+        candidates = yield from choose_for(texts.passages, query, principal, setup)
+        enforcement = yield from enforced(texts, candidates, setup)
         redactions = released(enforcement)
     except SdragError as error:
         return _nothing(passages, error, setup)
-    left_out = choosing.left_out()
+    left_out = candidates.decisions
     return Disclosed(redactions, (*map(decision, redactions), *left_out))
 
 
 def enforced(
     texts: Texts,
-    choosing: ConstraintChoice,
+    candidates: Candidates,
     setup: DisclosureSetup,
     *,
     whole: bool = False,
 ) -> Steps[Enforcement]:
     """Locate what constraints withhold in texts."""
     section = setup.policy.disclosure
-    applied = yield from choosing.applied()
-    facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=whole)
+    applied = candidates.applied
+    facts = yield from locate_texts(texts, setup, candidates.asked, whole=whole)
     if not setup.has_model and setup.locator.meaning:  # else it is read again
         unreadable = find_unreadable(facts.lookup)
         facts = replace(facts, doubts={**facts.doubts, **unreadable})

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.disclosure.binding import ConstraintChoice, bind
+from sdrag.disclosure.binding import bind, choose_for
 from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import LAYER_KEY, Texts, by_document, with_documents
@@ -104,8 +104,8 @@ def locate(
         size = min(size, _FOR_A_CALL * setup.limits.concurrency)
     for batch in _batches(passages, size):
         texts = Texts(batch, setup.rules, setup.policy.metadata)
-        choosing = ConstraintChoice(texts, "", None, unlimited)
-        facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=True)
+        candidates = yield from choose_for(batch, "", None, unlimited)
+        facts = yield from locate_texts(texts, setup, candidates.asked, whole=True)
         doubts = facts.doubts | facts.fallbacks
         doubtful = {text_index for text_index, _ in doubts}
         codes = dict.fromkeys((index, code) for (index, _), code in doubts.items())

@@ -18,7 +18,7 @@ The readings are united.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 
@@ -43,9 +43,6 @@ from sdrag.state.register import Form
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
 from sdrag.vocabulary import Confidential, Finding, Passage
-
-Chooser = Callable[[], Steps[Collection[str]]]
-"""Gives the ids of the constraints that a model is asked about."""
 
 _BY_SCORER = frozenset({"scored", "again"})
 """The scorer knows no identifiers, and would mark digits of a UUID by chance."""
@@ -90,7 +87,11 @@ class _Reading(Confidential):
 
 
 def locate_texts(
-    texts: Texts, setup: DisclosureSetup, choose: Chooser, *, whole: bool = False
+    texts: Texts,
+    setup: DisclosureSetup,
+    chosen: Collection[str],
+    *,
+    whole: bool = False,
 ) -> Steps[Facts]:
     """
     Look up what is known of texts, read what is not, and keep it.
@@ -98,17 +99,15 @@ def locate_texts(
     Args:
         texts: With all constraints of the policy.
         setup: The engine.
-        choose: Called only where a model has something left to read.
+        chosen: The ids of the constraints that a model is asked about.
         whole: The texts are whole documents, in their order. Then a constraint that was
             not chosen counts as looked for.
     """
     lookup = Lookup(texts, setup)
     lookup.load()
     local = lookup.missing(lookup.local, whole=whole)
-    model = asked = lookup.missing(lookup.model, whole=whole)
-    if model:
-        chosen = yield from choose()
-        asked = {i: [n for n in names if n in chosen] for i, names in model.items()}
+    model = lookup.missing(lookup.model, whole=whole)
+    asked = {i: [n for n in names if n in chosen] for i, names in model.items()}
     reading = yield from _read(lookup, local, asked, whole=whole)
     seen = model if whole else asked
     (kept,) = try_each(lambda read: _keep(lookup, read, local, seen, whole), [reading])

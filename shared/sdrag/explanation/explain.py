@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from sdrag.detectors import Detector
-from sdrag.disclosure.binding import ConstraintChoice
+from sdrag.disclosure.binding import choose_for
 from sdrag.disclosure.disclose import enforced, released
 from sdrag.disclosure.keep import without_kept
 from sdrag.disclosure.release import Enforcement
@@ -162,8 +162,8 @@ def _explained(
     passages: tuple[Passage, ...], principal: Principal | None, setup: DisclosureSetup
 ) -> Steps[list[Explanation]]:
     texts = Texts(passages, setup.rules, setup.policy.metadata)
-    choosing = ConstraintChoice(texts, "", principal, setup)
-    enforcement = yield from enforced(texts, choosing, setup, whole=True)
+    candidates = yield from choose_for(passages, "", principal, setup)
+    enforcement = yield from enforced(texts, candidates, setup, whole=True)
     redactions = released(enforcement)
     considered = yield from _considered(passages, setup)
     return [
