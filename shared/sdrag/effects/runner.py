@@ -15,14 +15,13 @@ from __future__ import annotations
 import asyncio
 import os
 from asyncio import sleep as asleep
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextvars import copy_context
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf
-from time import monotonic, sleep
+from time import sleep
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -258,23 +257,9 @@ class _Calls:
         """Make them at the same time, and wait for each no longer than its limit."""
         if self.limits is None:
             return [self._attempt(item) for item in self.items]
-        seconds, outcomes = self.limits.seconds, [self._late()] * len(self.items)
-        waiting = deque(enumerate(self.items))
-        running: dict[Future[Outcome[Any]], tuple[int, float]] = {}
-        while waiting or running:
-            while waiting and len(running) < self.limits.concurrency:
-                index, item = waiting.popleft()
-                future = _start(self._attempt, item)
-                running[future] = index, monotonic() + seconds
-            nearest = min(deadline for _, deadline in running.values())
-            done, _ = wait(running, max(0.0, nearest - monotonic()), FIRST_COMPLETED)
-            for future in done:
-                outcomes[running.pop(future)[0]] = future.result()
-            now = monotonic()
-            for future in [f for f, (_, end) in running.items() if end <= now]:
-                future.cancel()
-                del running[future]
-        return outcomes
+        contexts = [copy_context() for _ in self.items]
+        with ThreadPoolExecutor(self.limits.concurrency) as waiting:
+            return list(waiting.map(self._attempt_in_time, contexts, self.items))
 
     async def amake(self, concurrency: int) -> list[Outcome[Any]]:
         """Make them without blocking the event loop."""
@@ -285,6 +270,16 @@ class _Calls:
                 return await self._aattempt_in_time(item)
 
         return await asyncio.gather(*map(make, self.items))
+
+    def _attempt_in_time(self, context: Context, item: Any) -> Outcome[Any]:
+        """Make one call, and wait no longer than its limit, even if it goes on."""
+        assert self.limits is not None
+        future = context.run(_start, self._attempt, item)
+        try:
+            return future.result(self.limits.seconds)
+        except TimeoutError:
+            future.cancel()
+            return self._late()
 
     def _attempt(self, item: Any) -> Outcome[Any]:
         """Make one call, again if it fails."""
