@@ -27,8 +27,8 @@ from benchmarks.suites.json_files import load_articles, read_json
 from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
 from langchain_sdrag import models
 from sdrag import Options
+from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Limits
 from sdrag.privacy.audit import AuditEvent, count_failures
 
 HERE = Path(__file__).parent

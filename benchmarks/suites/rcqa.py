@@ -18,8 +18,9 @@ from benchmarks.suites.costs import Costs, Overheard
 from benchmarks.suites.planting import Planting
 from sdrag.disclosure.binding import bind as bind_constraints
 from sdrag.disclosure.constraint_parser import parse
+from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Limits, PortRunner
+from sdrag.effects.runner import PortRunner
 from sdrag.effects.tokens import Completion
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.measures import (

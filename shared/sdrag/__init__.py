@@ -7,7 +7,7 @@ state, the nouns, and the errors.
 """
 
 from sdrag.detectors import Detector
-from sdrag.effects.runner import Limits
+from sdrag.effects.limits import Limits
 from sdrag.engine import Engine
 from sdrag.errors import (
     ConstraintNotUnderstoodError,

@@ -9,7 +9,7 @@ import pytest
 from langchain_sdrag import ConstraintBinder as LangChainBinder
 from llamaindex_sdrag import ConstraintBinder as LlamaIndexBinder
 from sdrag.detectors.local import LocalDetector
-from sdrag.effects.runner import Limits
+from sdrag.effects.limits import Limits
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (

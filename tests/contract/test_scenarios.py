@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from sdrag.effects.runner import Limits
+from sdrag.effects.limits import Limits
 from sdrag.errors import PolicyError
 from sdrag.state import open_state
 from sdrag.state.database import tables

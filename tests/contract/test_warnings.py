@@ -11,7 +11,7 @@ import pytest
 
 import sdrag.embeddings
 from sdrag.disclosure.local import LocalLocator
-from sdrag.effects.runner import Limits
+from sdrag.effects.limits import Limits
 from sdrag.errors import MissingExtraError
 from sdrag.privacy.reasons import REASONS
 from sdrag.vocabulary import Passage

@@ -12,8 +12,9 @@ from multiprocessing import get_context
 import pytest
 
 from sdrag.effects import runner as engine_runner
+from sdrag.effects.limits import Limits, readable
 from sdrag.effects.prompts import Message, Prompt, sensitive
-from sdrag.effects.runner import Limits, Port, PortRunner, Ports, readable
+from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import (
     Authorize,
     Complete,

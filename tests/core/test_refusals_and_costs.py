@@ -10,9 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Message, Prompt, constant, sensitive
 from sdrag.effects.retrying import refusal
-from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import (
     Complete,
     Failure,

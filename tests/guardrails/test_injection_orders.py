@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sdrag.effects.runner import Limits
+from sdrag.effects.limits import Limits
 from sdrag.effects.steps import run
 from sdrag.guardrails.injection import scan_text, screen
 from sdrag.policy import InjectionSection

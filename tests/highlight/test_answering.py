@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.effects.limits import Limits
 from sdrag.effects.modes import iterate_sync, sync, wait
 from sdrag.effects.prompts import Label, Labelled, Prompt, admit
-from sdrag.effects.runner import Limits, PortRunner, Ports
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Steps, arun, run
 from sdrag.effects.tokens import Completion
 from sdrag.errors import ModelError, PromptSanitizationError

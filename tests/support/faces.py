@@ -27,7 +27,8 @@ from llama_index.core.schema import (
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.effects.runner import Limits, Port, PortRunner
+from sdrag.effects.limits import Limits
+from sdrag.effects.runner import Port, PortRunner
 from sdrag.effects.steps import arun, run
 from sdrag.options import Options
 from sdrag.pipeline import Engine, Request, disclose, retrieve

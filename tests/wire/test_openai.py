@@ -20,7 +20,7 @@ from llama_index.llms.openai_like import OpenAILike
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Options
-from sdrag.effects.runner import Limits
+from sdrag.effects.limits import Limits
 from sdrag.vocabulary import Passage
 
 from ..support import openai_server as server

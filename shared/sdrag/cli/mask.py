@@ -167,7 +167,8 @@ def _check_target(source: Path, target: Path) -> None:
 
 def _runner(model: Model | None) -> EffectRunner:
     """Return what answers effects: MiniLM, and a model where one is asked for."""
-    from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+    from sdrag.effects.limits import Limits
+    from sdrag.effects.runner import Port, PortRunner, Ports
     from sdrag.framework import local_embeddings
     from sdrag.linkage.schema import local_runner
 

@@ -29,7 +29,7 @@ from sdrag.disclosure.model.confirm import confirm
 from sdrag.disclosure.model.extract import Extraction, extract
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
-from sdrag.effects.runner import readable
+from sdrag.effects.limits import readable
 from sdrag.effects.steps import (
     Failure,
     Outcome,

@@ -21,7 +21,7 @@ from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import is_available
-from sdrag.effects.runner import Limits
+from sdrag.effects.limits import Limits
 from sdrag.effects.steps import Steps
 from sdrag.embeddings import installed
 from sdrag.errors import ConstraintNotUnderstoodError

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+from sdrag.effects.limits import Limits
 from sdrag.effects.progress import Progress
-from sdrag.effects.runner import Limits
 from sdrag.evaluation.articles import Article
 from sdrag.evaluation.index import sentence_chunks
 from sdrag.evaluation.measures import lost_words, witness_pattern

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sdrag.effects.runner import Limits
+from sdrag.effects.limits import Limits
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage
 
 MARK = "mark"

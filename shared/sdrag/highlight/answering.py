@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 
+from sdrag.effects.limits import readable
 from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.replies import read_reply
-from sdrag.effects.runner import readable
 from sdrag.effects.steps import CUT_OFF, Steps, complete, replied, why_failed
 from sdrag.errors import PromptSanitizationError, SdragError
 from sdrag.highlight.exchange import Answer, Asked, Context, Plan, Settings

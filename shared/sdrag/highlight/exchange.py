@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Label, Labelled, Prompt, fill
-from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Action, Confidential, Decision, Highlight, Passage

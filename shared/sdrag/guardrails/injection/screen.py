@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 
-from sdrag.effects.runner import Limits, readable
+from sdrag.effects.limits import Limits, readable
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails.injection.scan import RULE, Scan, Suspicion, scan_passages
