@@ -138,19 +138,17 @@ def enforced(
     """Locate what constraints withhold in texts."""
     section = setup.policy.disclosure
     applied = candidates.applied
-    facts = yield from locate_texts(texts, setup, candidates.asked, whole=whole)
+    lookup = yield from locate_texts(texts, setup, candidates.asked, whole=whole)
     if not setup.has_model and setup.locator.meaning:  # else it is read again
-        unreadable = find_unreadable(facts.lookup)
-        facts = replace(facts, doubts={**facts.doubts, **unreadable})
+        lookup.doubts |= find_unreadable(lookup)
     names = {rule.id for rule in applied}
     enforcement = Enforcement(
-        facts, _those(texts.applied[: len(texts.passages)], names)
+        lookup, _those(texts.applied[: len(texts.passages)], names)
     )
     if setup.has_model and any(rule.method == "rephrase" for rule in applied):
         enforcement = yield from rephrase(enforcement, setup)
         if section.on_model_failure == "withhold":
-            doubts = {**facts.doubts, **enforcement.failed}
-            enforcement = replace(enforcement, facts=replace(facts, doubts=doubts))
+            lookup.doubts |= enforcement.failed
     return enforcement
 
 

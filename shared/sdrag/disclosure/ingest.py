@@ -105,13 +105,13 @@ def locate(
     for batch in _batches(passages, size):
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         candidates = yield from choose_for(batch, "", None, unlimited)
-        facts = yield from locate_texts(texts, setup, candidates.asked, whole=True)
-        doubts = facts.doubts | facts.fallbacks
+        lookup = yield from locate_texts(texts, setup, candidates.asked, whole=True)
+        doubts = lookup.doubts | lookup.fallbacks
         doubtful = {text_index for text_index, _ in doubts}
         codes = dict.fromkeys((index, code) for (index, _), code in doubts.items())
         reasons = Counter(code for _, code in codes)
         known = len(batch) - len(doubtful)
-        done += Ingested(len(batch), known, facts.read, reasons)
+        done += Ingested(len(batch), known, lookup.read, reasons)
         if progress is not None:
             progress(done.passages, len(passages))
     return done

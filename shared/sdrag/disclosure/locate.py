@@ -50,26 +50,6 @@ _QUOTED = b"quoted"
 """The engine of what half a verdict quoted; it is not kept in the state."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Facts(Confidential):
-    """
-    What is known of texts, once all of them were located.
-
-    Args:
-        lookup: The texts, with all that was found in them.
-        doubts: Why a constraint could not be decided on a text, as codes.
-        fallbacks: The same where the model failed and the local engine decided.
-        findings: What was found now, by the texts' indices.
-        read: How many texts had to be read now.
-    """
-
-    lookup: Lookup
-    doubts: Doubts
-    fallbacks: Doubts
-    findings: Mapping[int, Sequence[Finding]]
-    read: int
-
-
 @dataclass(slots=True, repr=False)
 class _Reading(Confidential):
     """
@@ -92,7 +72,7 @@ def locate_texts(
     chosen: Collection[str],
     *,
     whole: bool = False,
-) -> Steps[Facts]:
+) -> Steps[Lookup]:
     """
     Look up what is known of texts, read what is not, and keep it.
 
@@ -112,15 +92,11 @@ def locate_texts(
     seen = model if whole else asked
     (kept,) = try_each(lambda read: _keep(lookup, read, local, seen, whole), [reading])
     replied(kept)
-    doubts, fallbacks = _without_model(lookup)
-    lookup.add(_quoted(lookup, fallbacks))
-    return Facts(
-        lookup,
-        {**doubts, **reading.doubts},
-        fallbacks,
-        _all_of(reading),
-        read=len(local.keys() | asked.keys()),
-    )
+    doubts, lookup.fallbacks = _without_model(lookup)
+    lookup.add(_quoted(lookup, lookup.fallbacks))
+    lookup.doubts = doubts | reading.doubts
+    lookup.findings, lookup.read = _all_of(reading), len(local.keys() | asked.keys())
+    return lookup
 
 
 def _keep(

@@ -54,6 +54,10 @@ class Lookup(Confidential):
         model: The key of the model, if there is one.
         known: The rows of the state by the text's key; it grows.
         failed: What the model failed at before, by the text's index and constraint.
+        doubts: Once texts are located: why a constraint could not be decided on one.
+        fallbacks: The same where the model failed and the local engine decided.
+        findings: What was found now, by the texts' indices.
+        read: How many texts had to be read now.
     """
 
     def __init__(self, texts: Texts, setup: DisclosureSetup) -> None:
@@ -77,6 +81,10 @@ class Lookup(Confidential):
         )
         self.known: dict[bytes, list[Located]] = {}
         self.failed: dict[tuple[int, str], ModelFailure] = {}
+        self.doubts: Doubts = {}
+        self.fallbacks: Doubts = {}
+        self.findings: dict[int, list[Finding]] = {}
+        self.read = 0
 
     def load(self) -> None:
         """Look up what is known."""

@@ -28,7 +28,7 @@ from sdrag.disclosure.cut import (
     Taken,
     cut,
 )
-from sdrag.disclosure.locate import Facts
+from sdrag.disclosure.lookup import Lookup
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts, rewritten
 from sdrag.privacy.identities import alias
@@ -111,13 +111,13 @@ class Enforcement(Confidential):
     What is known of all texts of a request, and what is enforced.
 
     Args:
-        facts: What was found in them.
+        lookup: The texts, and what was found in them.
         applied: The constraints enforced on each passage, in the policy's order.
         rephrased: What a model made of passages, in place of the cuts.
         failed: Why a constraint is enforced by cuts where a model was to rephrase.
     """
 
-    facts: Facts
+    lookup: Lookup
     applied: Sequence[tuple[str, ...]]
     rephrased: Mapping[int, RedactedText] = field(default_factory=dict)
     failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
@@ -127,17 +127,17 @@ class Enforcement(Confidential):
     @property
     def texts(self) -> Texts:
         """As retrieved."""
-        return self.facts.lookup.texts
+        return self.lookup.texts
 
     @property
     def setup(self) -> DisclosureSetup:
         """The engine."""
-        return self.facts.lookup.setup
+        return self.lookup.setup
 
     @cached_property
     def registers(self) -> Mapping[bytes, Register]:
         """What is to be known again, by the documents' keys."""
-        return self.setup.state.findings.registers(self.facts.lookup.documents)
+        return self.setup.state.findings.registers(self.lookup.documents)
 
     @cached_property
     def marks(self) -> Marks:
@@ -175,12 +175,12 @@ class Enforcement(Confidential):
 
     def marks_of(self, text_index: int) -> Marks:
         """Return the marks of the document that a text belongs to."""
-        document = self.facts.lookup.documents[text_index]
+        document = self.lookup.documents[text_index]
         return self.marks.of_document(self.setup.state.keys.of_document(document))
 
     def handle(self, index: int) -> bytes:
         """Return the key of the document of a passage."""
-        return self.facts.lookup.documents[index]
+        return self.lookup.documents[index]
 
     def hidden(self, index: int) -> dict[str, frozenset[str]]:
         """Return the id and plain values that must not be shown, and by which."""
@@ -213,12 +213,12 @@ class Enforcement(Confidential):
 
     def why_without_model(self, index: int) -> str:
         """Return why the local engine decided in a model's place; empty for none."""
-        failures = {**self.failed, **self.facts.fallbacks}
+        failures = {**self.failed, **self.lookup.fallbacks}
         codes = (failures.get((index, name)) for name in self.applied[index])
         return next(filter(None, codes), "")
 
     def _withholds(self, redacted: RedactedText) -> bool:
-        rules = self.facts.lookup.constraints
+        rules = self.lookup.constraints
         return any(rules[name].method == "withhold" for name in redacted.constraint_ids)
 
     def _closed(self, text_index: int) -> _Closed:
@@ -234,7 +234,7 @@ class Enforcement(Confidential):
 
     def _made_of(self, text_index: int) -> tuple[object, ...]:
         """Return the hashes of what is known of a text; empty to remember nothing."""
-        lookup = self.facts.lookup
+        lookup = self.lookup
         key = lookup.keys[text_index]
         # What is not kept in the state has no tag: it is of this request alone.
         tags = tuple(sorted(row.tag for row in lookup.known.get(key, ())))
@@ -242,7 +242,7 @@ class Enforcement(Confidential):
 
     def _close(self, text_index: int, register: Register) -> _Closed:
         text = self.texts.all[text_index].text
-        spans_of = self.facts.lookup.spans_of(text_index)
+        spans_of = self.lookup.spans_of(text_index)
         taken = close(text, spans_of, register)
         if text_index >= len(self.texts.passages):
             # A string that holds a form in disguise goes whole.
@@ -261,11 +261,11 @@ class Enforcement(Confidential):
         return self.named(rules)
 
     def _register(self, text_index: int) -> Register:
-        return self.registers[self.facts.lookup.documents[text_index]]
+        return self.registers[self.lookup.documents[text_index]]
 
     def named(self, rules: frozenset[bytes]) -> frozenset[str]:
         """Return the ids of constraints of the policy."""
-        named = self.facts.lookup.names
+        named = self.lookup.names
         return frozenset(name for rule in rules for name in named.get(rule, ()))
 
     def _cut(self, text_index: int, names: tuple[str, ...]) -> RedactedText:
@@ -278,7 +278,7 @@ class Enforcement(Confidential):
 
     def _replacements(self, text_index: int, names: tuple[str, ...]) -> Replacements:
         """Return what constraints replace in a text, worked out once in a process."""
-        lookup, marks = self.facts.lookup, self.marks
+        lookup, marks = self.lookup, self.marks
         rules = (part for name in names for part in (name, lookup.rules[name].hex()))
         style = f"{len(marks.known)}{'#' * marks.numbered}"
         placed = (style, marks.plain, *marks.known, *rules)
@@ -295,8 +295,8 @@ class Enforcement(Confidential):
         return known
 
     def _doubt(self, text_index: int, names: Sequence[str]) -> str:
-        codes = (self.facts.doubts.get((text_index, name)) for name in names)
-        return next(filter(None, codes), "") if self.facts.doubts else ""
+        codes = (self.lookup.doubts.get((text_index, name)) for name in names)
+        return next(filter(None, codes), "") if self.lookup.doubts else ""
 
 
 def release(enforcement: Enforcement, index: int) -> Redaction:

@@ -225,7 +225,7 @@ def _explanation(
 def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
     """Yield what each constraint takes from a passage, once."""
     whole = Span(0, len(enforcement.texts.passages[index].text))
-    findings = enforcement.facts.findings.get(index, ())
+    findings = enforcement.lookup.findings.get(index, ())
     for name in enforcement.applied[index]:
         if why := _why_whole(enforcement, index, name):
             yield ExplainedSpan(whole, name, (Cause(why),))
@@ -243,7 +243,7 @@ def _why_whole(enforcement: Enforcement, index: int, name: str) -> str:
     """Return why a constraint withholds all of a passage; empty where it does not."""
     if name in enforcement.setup.closed:
         return enforcement.setup.closed[name]
-    return "undecided" if (index, name) in enforcement.facts.doubts else ""
+    return "undecided" if (index, name) in enforcement.lookup.doubts else ""
 
 
 def _causes(span: Span, findings: Iterable[Finding]) -> tuple[Cause, ...]:
