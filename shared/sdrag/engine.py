@@ -200,7 +200,8 @@ class Engine:
             policy = policy.fitted(window // 2)
         return DisclosureSetup(
             policy=policy,
-            state=open_state(state),
+            # Its vectors are of these embeddings, so no other wrapper sees them.
+            state=open_state(state).remembering(),
             locator=_local(policy, self.options.detector),
             has_model=self.llm is not None,
             has_embeddings=embeds(self.embeddings),

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
@@ -109,14 +110,14 @@ def _nobody(texts: Sequence[Passage]) -> Steps[Sequence[bool]]:
     return [False] * len(texts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DisclosureSetup:
     """
     What disclosure control is set up with.
 
     Args:
         policy: What must not be disclosed.
-        state: Everything that is remembered; taken with a memory of vectors of its own.
+        state: Everything that is remembered.
         locator: The local engine.
         has_model: Whether a model is asked too.
         has_embeddings: Whether texts can be embedded. If not, no constraint is bound to
@@ -127,12 +128,6 @@ class DisclosureSetup:
         limits: The bounds of the texts that are read at a question.
         failures: Of the model, by the keys of text and constraint: it is not asked the
             same at every question.
-
-    Attributes:
-        key: Makes marks and aliases that nobody can forge, the same in every process.
-        closed: The ids of constraints that withhold whatever they hold for, and why.
-        needing_model: The ids of those that would without a model.
-        rules: The constraints; no top K leaves out a closed one.
     """
 
     policy: Policy
@@ -146,27 +141,29 @@ class DisclosureSetup:
     failures: Memo[tuple[bytes, bytes], ModelFailure] = field(
         default_factory=lambda: Memo(_MOST_FAILURES), repr=False
     )
-    key: bytes = field(init=False, repr=False)
-    closed: Mapping[str, str] = field(init=False, repr=False)
-    needing_model: frozenset[str] = field(init=False, repr=False)
-    rules: tuple[Constraint, ...] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        rules = self.policy.rules
-        closed = _find_closed(rules, has_model=self.has_model)
-        derived = {
-            # Its vectors are of the wrapper's own model, so no other wrapper sees them.
-            "state": self.state.remembering(),
-            "key": self.state.keys.of("aliases", size=32),
-            "closed": closed,
-            "needing_model": frozenset(_find_closed(rules, has_model=False)),
-            "rules": tuple(
-                replace(rule, always=True) if rule.id in closed else rule
-                for rule in rules
-            ),
-        }
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
+    @cached_property
+    def key(self) -> bytes:
+        """Makes marks and aliases that nobody can forge, the same in every process."""
+        return self.state.keys.of("aliases", size=32)
+
+    @cached_property
+    def closed(self) -> Mapping[str, str]:
+        """The ids of constraints that withhold whatever they hold for, and why."""
+        return _find_closed(self.policy.rules, has_model=self.has_model)
+
+    @cached_property
+    def needing_model(self) -> frozenset[str]:
+        """The ids of those that would without a model."""
+        return frozenset(_find_closed(self.policy.rules, has_model=False))
+
+    @cached_property
+    def rules(self) -> tuple[Constraint, ...]:
+        """The constraints; no top K leaves out a closed one."""
+        return tuple(
+            replace(rule, always=True) if rule.id in self.closed else rule
+            for rule in self.policy.rules
+        )
 
     def document_of(self, text: Passage) -> bytes:
         """Return the key of the document of a text; one of none is its own."""
