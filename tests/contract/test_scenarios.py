@@ -16,7 +16,7 @@ import pytest
 from sdrag.effects.limits import Limits
 from sdrag.errors import PolicyError
 from sdrag.state import open_state
-from sdrag.state.database import tables
+from sdrag.state.tables import tables
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import failing, garbled, hanging, talkative, verdicts

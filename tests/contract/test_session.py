@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from sdrag import Principal, UsageError, acting_as, stream_as
 from sdrag.state import open_state
-from sdrag.state.database import shown
+from sdrag.state.tables import shown
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (

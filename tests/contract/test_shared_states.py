@@ -30,7 +30,8 @@ from sdrag.effects.steps import run
 from sdrag.evaluation.index import sentence_chunks
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.state.database import PostgresUrl, shown
+from sdrag.state.database import PostgresUrl
+from sdrag.state.tables import shown
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
 from ..support.faces import (

@@ -11,7 +11,8 @@ import psycopg
 import sqlalchemy as sa
 
 from sdrag.state import open_state
-from sdrag.state.database import PostgresUrl, finding
+from sdrag.state.database import PostgresUrl
+from sdrag.state.tables import finding
 from sdrag.vocabulary import Passage
 
 from ..support.faces import Scenario, ask, langchain_retriever, llamaindex_retriever

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
-from sdrag.state.database import Database, PostgresUrl, binding
+from sdrag.state.database import Database, PostgresUrl
+from sdrag.state.tables import binding
 
 SECRET = "Anna Karlsson"
 PASSWORD = "korrekthorse"

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
-from sdrag.state.database import Database, binding, finding, form
+from sdrag.state.database import Database
 from sdrag.state.findings import Located
 from sdrag.state.keys import Keys
 from sdrag.state.register import Register, make_forms, make_word
+from sdrag.state.tables import binding, finding, form
 from sdrag.text.folding import fold
 from sdrag.vocabulary import Constraint, Passage, Span
 

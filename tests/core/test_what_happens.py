@@ -14,7 +14,7 @@ from sdrag.effects.steps import run
 from sdrag.errors import SdragError
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.state.database import finding, form
+from sdrag.state.tables import finding, form
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted

@@ -19,8 +19,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from sdrag.errors import UsageError
-from sdrag.state.database import Database, binding, chunk, rows_among, upsert
+from sdrag.state.database import Database, rows_among, upsert
 from sdrag.state.keys import RULE_BYTES, Keys, join_rules, split_rules
+from sdrag.state.tables import binding, chunk
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 

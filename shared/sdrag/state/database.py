@@ -1,11 +1,5 @@
 """
-The database of a state: six tables, in a SQLite file, in memory or in PostgreSQL.
-
-No text is in it: documents, texts, forms and constraints are keyed hashes, findings are
-offsets. `chunk` says against which constraints a chunk was bound, `binding` to which it
-is close; `finding` what one reading found in one text, `form` what is to be known again
-in one document. The rows of these two have a tag, a keyed hash of all that is in them.
-`shown` says what a session was shown.
+The database of a state: in a SQLite file, in memory or in PostgreSQL.
 
 A reader sees everything as of one moment; of two writers one waits, and none fails. An
 error names neither the statement, its values nor the address.
@@ -32,6 +26,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from sdrag.effects.progress import batched
 from sdrag.errors import HostError, UsageError, require_extra
+from sdrag.state.tables import meta, tables
 
 MEMORY = ":memory:"
 VERSION = b"3"
@@ -45,60 +40,6 @@ _EVICTED_AT = 0.01
 _HINT = (
     "Is the server up, or the file's folder writable? May this user log in, and SELECT,"
     " INSERT, UPDATE and DELETE in the tables? Has another writer taken too long?"
-)
-
-tables = sa.MetaData()
-_Bytes = sa.LargeBinary
-_Id = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
-"""Compared by bytes, as SQLite does."""
-
-meta = sa.Table(
-    "meta",
-    tables,
-    sa.Column("name", _Id, primary_key=True),
-    sa.Column("value", _Bytes, nullable=False),
-)
-chunk = sa.Table(
-    "chunk",
-    tables,
-    sa.Column("id", _Id, primary_key=True),
-    sa.Column("fingerprint", _Bytes, nullable=False),
-    sa.Column("rules", _Bytes, nullable=False),
-)
-binding = sa.Table(
-    "binding",
-    tables,
-    sa.Column("rule", _Bytes, primary_key=True),
-    sa.Column("chunk", _Id, primary_key=True, index=True),
-    sa.Column("score", sa.Double, nullable=False),
-)
-finding = sa.Table(
-    "finding",
-    tables,
-    sa.Column("text", _Bytes, primary_key=True),
-    sa.Column("tag", _Bytes, primary_key=True),
-    sa.Column("engine", _Bytes, nullable=False),
-    sa.Column("rules", _Bytes, nullable=False),
-    sa.Column("spans", sa.Text, nullable=False),
-    # When a text was read by itself; null where its whole document was.
-    sa.Column("seen", sa.Double, index=True),
-)
-form = sa.Table(
-    "form",
-    tables,
-    sa.Column("document", _Bytes, primary_key=True),
-    sa.Column("tag", _Bytes, nullable=False),
-    sa.Column("forms", sa.Text, nullable=False),
-)
-shown = sa.Table(
-    "shown",
-    tables,
-    sa.Column("session", _Bytes, primary_key=True),
-    sa.Column("text", _Bytes, primary_key=True),
-    sa.Column("document", _Bytes, nullable=False),
-    sa.Column("facts", sa.Text, nullable=False),
-    # When it is forgotten, in seconds since 1970.
-    sa.Column("until", sa.Double, nullable=False, index=True),
 )
 
 # At DEBUG, SQLAlchemy logs rows; ours hold hashes and the ids of the host.

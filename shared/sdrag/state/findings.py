@@ -24,15 +24,7 @@ import sqlalchemy as sa
 
 from sdrag.errors import HostError
 from sdrag.memo import Memo
-from sdrag.state.database import (
-    Database,
-    evict,
-    finding,
-    form,
-    may_evict,
-    rows_among,
-    upsert,
-)
+from sdrag.state.database import Database, evict, may_evict, rows_among, upsert
 from sdrag.state.keys import (
     DOCUMENT_BYTES,
     TEXT_BYTES,
@@ -41,6 +33,7 @@ from sdrag.state.keys import (
     split_rules,
 )
 from sdrag.state.register import Forms, Register, read_forms, write_forms
+from sdrag.state.tables import finding, form
 from sdrag.vocabulary import Span
 
 LOCAL, MODEL = b"L", b"M"

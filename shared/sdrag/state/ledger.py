@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from sdrag.state.database import Database, evict, may_evict, shown, upsert
+from sdrag.state.database import Database, evict, may_evict, upsert
+from sdrag.state.tables import shown
 
 MOST_FACTS = 10_000
 """Of one session. Where it has no room, nothing more is shown that tells a fact."""
