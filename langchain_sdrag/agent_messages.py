@@ -7,8 +7,8 @@ metadata, so it is given all that any constraint's `where` could ask for: every
 constraint holds for it. Whatever else a message holds is dropped, and so are the
 arguments of tool calls, which the model wrote for another principal.
 
-A mark says to whom a message was released; see `release_mark` of the core. It is kept
-in the response metadata of a message, which is sent to no provider.
+A mark says to whom a message was released; see `Keys.released_to` of the core. It is
+kept in the response metadata of a message, which is sent to no provider.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from langchain_core.messages import (
 from langchain_sdrag.convert import documents_of, passages_of
 from sdrag.effects.modes import Mode
 from sdrag.effects.steps import Steps
-from sdrag.engine import Engine, release_mark
+from sdrag.engine import Engine
 from sdrag.errors import UsageError, require_extra
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import metadata_of_any
@@ -114,8 +114,8 @@ class Release(Confidential):
     def _mark_of(self, message: BaseMessage) -> str:
         documents = _artifact(message) or ()
         texts = (message.type, str(message.text), *(d.page_content for d in documents))
-        state, policy = self.engine.disclosure.state, self.engine.policy
-        return release_mark(state, policy, self.request.principal, texts)
+        keys, policy = self.engine.disclosure.state.keys, self.engine.policy
+        return keys.released_to(self.request.principal, policy.hash, texts)
 
     def _steps(self, message: BaseMessage) -> Steps[Disclosure]:
         documents, text = _artifact(message), str(message.text)

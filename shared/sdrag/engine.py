@@ -12,7 +12,7 @@ whoever sees it cannot test a guess of the constraints against it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -41,8 +41,7 @@ from sdrag.privacy.identities import pseudonymized
 from sdrag.privacy.log_privacy import warn_without_filter
 from sdrag.privacy.operator_warnings import OperatorWarnings
 from sdrag.requirements import check_requirements, embeds
-from sdrag.state import State, StateSource, open_state
-from sdrag.state.keys import PROCESS_KEYS
+from sdrag.state import StateSource, open_state
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
 __all__ = [
@@ -51,9 +50,6 @@ __all__ = [
     "HostSearch",
     "Request",
     "Stage",
-    "keyed_hash",
-    "policy_hash",
-    "release_mark",
     "without_text",
 ]
 
@@ -231,8 +227,16 @@ class Engine:
 
     @property
     def policy_hash(self) -> str:
-        """Sixteen digits that change with anything the policy says, under a key."""
-        return policy_hash(self.policy, self.disclosure.state)
+        """
+        Sixteen digits that change with anything the policy says.
+
+        They are keyed by the secret of a state on disk, so they are the same in every
+        process that opens it. Otherwise they are keyed by a secret of this process.
+        """
+        return self._keyed_hash("policy", self.policy.hash)
+
+    def _keyed_hash(self, *parts: str) -> str:
+        return self.disclosure.state.shared_keys.of(*parts, size=8).hex()
 
     @property
     def identity(self) -> str:
@@ -241,7 +245,7 @@ class Engine:
         names = [name(self.llm) or "local", name(self.embeddings) or "minilm"]
         if options.detector is not None:
             detector = detector_identity(options.detector)  # its fields may be secret
-            names.append(keyed_hash("detector", detector, state=self.state))
+            names.append(self._keyed_hash("detector", detector))
         for judge, model in options.judges.items():
             names.append(f"{judge}:{type(model).__qualname__}")
         return "/".join(names)
@@ -352,45 +356,6 @@ def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]
     section = policy.injection or InjectionSection()
     scans = yield from scan_passages(texts, section, classifier=False, metadata_keys=())
     return [isinstance(scan, Failure) or bool(scan.value.suspicions) for scan in scans]
-
-
-def policy_hash(policy: Policy, state: State | None = None) -> str:
-    """
-    Return sixteen hex digits that change with anything the policy says.
-
-    They are keyed by the secret of a state on disk, so they are the same in every
-    process that opens it. Otherwise they are keyed by a secret of this process.
-    """
-    return keyed_hash("policy", policy.hash, state=state)
-
-
-def keyed_hash(*parts: str, state: State | None = None) -> str:
-    """
-    Return sixteen hex digits that confirm no guess of what they were made from.
-
-    `state`: its secret is the key where it is on disk, else one of this process.
-    """
-    keys = state.shared_keys if state is not None else PROCESS_KEYS
-    return keys.of(*parts, size=8).hex()
-
-
-def release_mark(
-    state: State, policy: Policy, principal: Principal | None, texts: Iterable[str]
-) -> str:
-    """
-    Return the mark of texts that were released to a principal, None being nobody.
-
-    A thread or a memory can be shared, so a message carries a mark and is read again
-    under the policy before another principal's model sees it. The key is the secret of
-    the state: nobody without it can make a mark, or test a guess of a principal.
-    """
-    identity = ["nobody"]
-    if principal is not None:
-        attributes = sorted(principal.attributes.items(), key=repr)
-        roles, level = sorted(principal.roles), principal.level
-        named = (principal.id, principal.tenant, roles, level, attributes)
-        identity = ["principal", *map(repr, named)]
-    return state.keys.of("released to", policy.hash, *identity, *texts).hex()
 
 
 def without_text(error: Exception) -> SdragError:

@@ -25,7 +25,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Options, Principal, acting_as
-from sdrag.engine import policy_hash
+from sdrag.engine import Engine
 from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage
@@ -118,23 +118,19 @@ def name(use: Use, policy: Any, state: Any) -> str:
 def test_a_wrapper_names_its_policy_by_the_key_of_its_state(use, tmp_path):
     """Without a state on disk by that of the process."""
     first, second = str(tmp_path / "a.sqlite"), str(tmp_path / "b.sqlite")
-    policy = Policy.read(POLICY)
 
-    assert name(use, POLICY, first) == policy_hash(policy, open_state(first))
+    assert name(use, POLICY, first) == Engine(POLICY, state=first).policy_hash
     assert name(use, POLICY, first) != name(use, POLICY, second)
     assert name(use, POLICY, first) != name(use, OTHER, first)
-    assert name(use, POLICY, open_state()) == policy_hash(policy)
+    assert name(use, POLICY, open_state()) == Engine(POLICY).policy_hash
 
 
 def test_another_process_with_the_state_gives_the_same_name(tmp_path):
     state = open_state(tmp_path / "sdrag.sqlite")
-    policy = Policy.read(POLICY)
     code = f"""
-from sdrag.engine import policy_hash
-from sdrag.policy import Policy
-from sdrag.state import open_state
-policy = Policy.read({POLICY!r})
-print(policy_hash(policy, open_state({state.path!r})), policy_hash(policy))
+from sdrag.engine import Engine
+for state in ({state.path!r}, None):
+    print(Engine({POLICY!r}, state=state).policy_hash)
 """
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -145,8 +141,8 @@ print(policy_hash(policy, open_state({state.path!r})), policy_hash(policy))
     )
 
     with_state, without = done.stdout.split()
-    assert with_state == policy_hash(policy, state)
-    assert without != policy_hash(policy)
+    assert with_state == Engine(POLICY, state=state).policy_hash
+    assert without != Engine(POLICY).policy_hash
 
 
 @pytest.mark.parametrize("changed", [False, True])

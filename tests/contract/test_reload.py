@@ -15,7 +15,7 @@ from llama_index.core.tools import FunctionTool
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.engine import policy_hash
+from sdrag.engine import Engine
 from sdrag.errors import SdragError, UsageError
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
@@ -75,7 +75,7 @@ def file(tmp_path: Path) -> Path:
 
 def named(policy: Any) -> str:
     """Name a policy as wrappers without a state on disk do."""
-    return policy_hash(Policy.read(policy))
+    return Engine(policy).policy_hash
 
 
 def write(file: Path, policy: Any) -> None:

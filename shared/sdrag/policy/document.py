@@ -357,8 +357,8 @@ class Policy(GuardSections):
 
         They are for comparisons and for keys that are hashed again. They have no key
         of their own, so whoever sees them can test a guess of a constraint: what leaves
-        is `sdrag.engine.policy_hash`. The examples of constraints are no part
-        of it: they change nothing that leaves.
+        is the engine's `policy_hash`. The examples of constraints are no part of it:
+        they change nothing that leaves.
         """
         examples = {"constraints": {"__all__": {"examples"}}}
         said = self.model_dump(mode="json", exclude=examples)

@@ -97,6 +97,24 @@ class Keys:
         known = principal and (principal.id, principal.tenant)
         return self.of("session", json.dumps([known, session_id]))
 
+    def released_to(
+        self, principal: Principal | None, policy: str, texts: Iterable[str]
+    ) -> str:
+        """
+        Return the mark of texts that were released to a principal, None being nobody.
+
+        A thread or a memory can be shared, so a message carries a mark and is read
+        again under the policy, given by its hash, before another principal's model sees
+        it. Nobody without the key can make a mark, or test a guess of a principal.
+        """
+        identity = ["nobody"]
+        if principal is not None:
+            attributes = sorted(principal.attributes.items(), key=repr)
+            roles, level = sorted(principal.roles), principal.level
+            named = (principal.id, principal.tenant, roles, level, attributes)
+            identity = ["principal", *map(repr, named)]
+        return self.of("released to", policy, *identity, *texts).hex()
+
     def release(self, policy: str, text: str) -> str:
         """Return the mark of a text as it was released under a policy, by its hash."""
         return self.of("released", policy, text, size=12).hex()
