@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdrag.linkage.graph import Incidence
+from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.schema import WEIGHTS
 
 __all__ = ["zipf_corpus"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdrag.linkage import assess
-from sdrag.linkage.graph import uniqueness
+from sdrag.linkage.incidence import uniqueness
 from sdrag.linkage.schema import Schema
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Passage

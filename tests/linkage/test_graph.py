@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from benchmarks.zipf import zipf_corpus
 from sdrag.errors import InputTooLargeError
 from sdrag.linkage import graph
-from sdrag.linkage.graph import Edges, Incidence, find_chains, find_edges
+from sdrag.linkage.graph import Edges, find_chains, find_edges
+from sdrag.linkage.incidence import Incidence
 from sdrag.policy import LinkageSection
 
 from .literal import Literal

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sdrag.linkage import plan as plan_module
-from sdrag.linkage.graph import Incidence
+from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.policy import LinkageSection
 

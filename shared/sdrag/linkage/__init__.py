@@ -3,7 +3,7 @@ CLAM: find what links people across documents, and mask as little as breaks the 
 
 After "Improving and Benchmarking Privacy in RAG" (Zhou, TU München, 2025). Runs once
 over a corpus, before it is indexed; retrieval does not change. In reading order:
-`mentions`, `resolve`, `graph`, `plan`, `replacing`, `masking`, `fitting`.
+`mentions`, `resolve`, `incidence`, `graph`, `plan`, `replacing`, `masking`, `fitting`.
 """
 
 from __future__ import annotations

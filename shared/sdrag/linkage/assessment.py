@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from sdrag.effects.steps import EffectRunner, Steps, run
-from sdrag.linkage.graph import LEVELS, Edges, Incidence, find_chains, find_edges
+from sdrag.linkage.graph import LEVELS, Edges, find_chains, find_edges
+from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.meaning import Vectors
 from sdrag.linkage.mentions import Mentions, Occurrence, check_mentions, read_found
 from sdrag.linkage.resolve import Resolved, resolve

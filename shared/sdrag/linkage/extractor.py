@@ -22,7 +22,7 @@ from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sen
 from sdrag.effects.replies import read_reply
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import SdragError
-from sdrag.linkage.graph import uniqueness
+from sdrag.linkage.incidence import uniqueness
 from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.schema import DIRECT, Schema
 from sdrag.text.folding import fold, fold_text

@@ -29,15 +29,12 @@ from sdrag.linkage.graph import (
     TOLERANCE,
     Chains,
     Edges,
-    Floats,
-    Incidence,
-    Ints,
-    Mask,
     chain_risks,
     find_chains,
     find_edges,
     hop_risks,
 )
+from sdrag.linkage.incidence import Floats, Incidence, Ints, Mask
 from sdrag.policy import LinkageSection
 
 _DIGITS = 12

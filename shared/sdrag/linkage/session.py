@@ -24,7 +24,8 @@ from functools import cached_property
 from sdrag.detectors import Detector
 from sdrag.effects.steps import Steps, replied
 from sdrag.errors import SdragError
-from sdrag.linkage.graph import Floats, Incidence, find_chains, find_edges
+from sdrag.linkage.graph import find_chains, find_edges
+from sdrag.linkage.incidence import Floats, Incidence
 from sdrag.linkage.mentions import find_descriptions, longest
 from sdrag.linkage.schema import Schema
 from sdrag.linkage.values import canonical
