@@ -2,12 +2,10 @@
 The scan of a knowledge base: which of its stretches a summarizer could obey.
 
 Highlight & Summarize leaves an attacker nothing but what is in the corpus. So the
-corpus can be searched for triggers in advance (section 9), and needs no list of
-attacks. Two readers and the host's own look at every window: the injection guard, for
-text that speaks to a model, and `score_orders`, for text that becomes an
-order by being quoted. An alarm is for a person to look at; nothing is changed. A report
-is one JSON object a line: passage, span, score. It holds no text; the host has the
-corpus.
+corpus can be searched for triggers in advance (section 9). The injection guard looks at
+every window that can be highlighted. An alarm is for a person to look at; nothing is
+changed. A report is one JSON object a line: passage, span, score. It holds no text; the
+host has the corpus.
 """
 
 from __future__ import annotations
@@ -20,17 +18,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sdrag.guardrails.injection import scan_text
-from sdrag.highlight.corpus_scan import Alarm, Judge, scan, score_orders
+from sdrag.highlight.corpus_scan import Alarm, Judge, scan
 from sdrag.policy import InjectionSection, Policy, PolicySource
 from sdrag.vocabulary import Passage, Span
 
-__all__ = ["Alarm", "Judge", "guard_judge", "scan_passages", "scan_to"]
+__all__ = ["Alarm", "guard_judge", "scan_passages", "scan_to"]
 
 
 def scan_passages(
-    passages: Iterable[Passage],
-    policy: PolicySource | None = None,
-    judge: Judge | None = None,
+    passages: Iterable[Passage], policy: PolicySource | None = None
 ) -> Iterator[Alarm]:
     """
     Yield what a model could take as an instruction, as it is found.
@@ -40,34 +36,21 @@ def scan_passages(
         policy: Its `highlight` section says what can be highlighted. With an
             `injection` section, its threshold and its local classifier are used;
             without, patterns alone, which need no model, and a threshold of 0.5.
-        judge: Looks at every window too; the highest score counts.
 
     Raises:
         PolicyError: The policy cannot be read.
     """
     read = Policy.read(policy if policy is not None else {})
     section = read.injection or InjectionSection(local_classifier=False)
-    judges = [guard_judge(section), score_orders]
-    if judge is not None:
-        judges.append(judge)
-    rules = read.highlight
     return scan(
         passages,
-        _surest(judges),
+        guard_judge(section),
         threshold=section.threshold,
-        min_words=rules.least_words,
+        min_words=read.highlight.least_words,
     )
 
 
-def _surest(judges: Sequence[Judge]) -> Judge:
-    def judge(text: str, spans: Sequence[Span]) -> list[float]:
-        scores = [score(text, spans) for score in judges]
-        return [max(map(float, row)) for row in zip(*scores, strict=True)]
-
-    return judge
-
-
-def guard_judge(section: InjectionSection | None = None) -> Judge:
+def guard_judge(section: InjectionSection) -> Judge:
     """
     Judge windows with the injection guard.
 
@@ -75,14 +58,13 @@ def guard_judge(section: InjectionSection | None = None) -> Judge:
     looks for what does not belong, so it reads the text as a whole, and a window has
     the score of what it shares a word with.
     """
-    rules = section or InjectionSection(local_classifier=False)
-    patterns = rules.model_copy(update={"local_classifier": False})
+    patterns = section.model_copy(update={"local_classifier": False})
 
     def judge(text: str, spans: Sequence[Span]) -> list[float]:
         alone = [scan_text(span.of(text), patterns).score for span in spans]
-        if not rules.local_classifier:
+        if not section.local_classifier:
             return alone
-        whole = scan_text(text, rules).suspicions
+        whole = scan_text(text, section).suspicions
         return [
             max([score, *(s.score for s in whole if s.span.overlaps(span))])
             for score, span in zip(alone, spans, strict=True)
