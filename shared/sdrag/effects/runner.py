@@ -248,14 +248,18 @@ class _Calls:
     async def _aattempt(self, item: Any) -> Outcome[Any]:
         from tenacity import AsyncRetrying  # noqa: PLC0415 -- as above
 
-        if self.port.acall is None:
+        acall = self.port.acall
+        if acall is None:
             return await asyncio.wrap_future(_start(self._attempt, item))
+
+        async def call() -> Any:  # whatever kind of callable the port has
+            return await acall(item)
+
         try:
             if self.limits is None:
-                return Reply(await self.port.acall(item))
+                return Reply(await call())
             rules = retry_rules(self.limits.attempts, self.limits.seconds)
-            retrying = AsyncRetrying(sleep=asleep, **rules)
-            return Reply(await retrying(self.port.acall, item))
+            return Reply(await AsyncRetrying(sleep=asleep, **rules)(call))
         except Exception as error:  # noqa: BLE001 -- whatever a provider raises
             return self._failed(error)
 
