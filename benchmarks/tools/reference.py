@@ -259,16 +259,15 @@ def _kinds(node: Mapping[str, Any]) -> Iterator[str]:
         yield f"`{_as_yaml(node['const'])}`"
     elif node["type"] == "array":
         items = " or ".join(_kinds(node["items"]))
-        yield f"list of {_PLURAL.get(items, items.replace('mapping', 'mappings'))}"
+        yield "list" if items == "text" else f"list of {items}s".replace("`s", "`")
     elif node["type"] == "object":
         yield "mapping"
     elif node["type"] in {"integer", "number"}:
-        yield node["type"] + _bounds(node)
+        yield f"{node['type']}{_bounds(node)}".removeprefix("number ")
     else:
         yield _PLAIN.get(node["type"], node["type"])
 
 
-_PLURAL = {"text": "texts", "value": "values"}
 _PLAIN = {"string": "text", "null": "`null`"}
 
 
@@ -277,7 +276,7 @@ def _with_any_value(kinds: list[str]) -> list[str]:
     plain = {"text", "integer", "number", "boolean"}
     if plain <= set(kinds):
         kinds = ["value", *(kind for kind in kinds if kind not in plain)]
-    return sorted(kinds, key=lambda kind: kind.startswith("list of"))
+    return sorted(kinds, key=lambda kind: kind.startswith("list"))
 
 
 def _listed(names: list[str]) -> str:
