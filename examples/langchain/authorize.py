@@ -36,12 +36,9 @@ store.add_documents(
 )
 
 
-def authorize(
-    principal: Principal | None, passages: Sequence[Passage]
-) -> Sequence[bool]:
+def authorize(principal: Principal, passages: Sequence[Passage]) -> Sequence[bool]:
     """Ask your service here, such as OpenFGA; an error shows nothing."""
-    user = principal.id if principal else None
-    return [user in READERS[passage.metadata["source"]] for passage in passages]
+    return [principal.id in READERS[passage.metadata["source"]] for passage in passages]
 
 
 retriever = SelectiveDisclosureRetriever(
