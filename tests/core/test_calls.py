@@ -91,6 +91,25 @@ def test_an_async_call_that_ignores_its_cancellation_is_not_waited_for():
     assert isinstance(asyncio.run(scene()).error, ModelTimeoutError)
 
 
+def test_an_interrupted_program_waits_for_no_call():
+    """What runs is left to itself, and what waits is never asked."""
+    release, asked, ended = threading.Event(), [], []
+
+    def call(prompt):
+        asked.append(prompt.name)
+        if prompt.name == "0":
+            raise KeyboardInterrupt
+        ended.append(release.wait(5))
+
+    prompts = [Prompt(str(number), ()) for number in range(9)]
+    with pytest.raises(KeyboardInterrupt):
+        run(complete(prompts), runner(call, concurrency=2))
+
+    assert not ended
+    assert len(asked) < len(prompts)
+    release.set()
+
+
 def test_calls_that_find_no_thread_fail_in_time(monkeypatch):
     """Calls that hang take at most the threads of the pool; the others fail."""
     release = threading.Event()

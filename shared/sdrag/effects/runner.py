@@ -210,8 +210,11 @@ class _Calls:
         if self.limits is None:
             return [self._attempt(item) for item in self.items]
         contexts = [copy_context() for _ in self.items]
-        with ThreadPoolExecutor(self.limits.concurrency) as waiting:
+        waiting = ThreadPoolExecutor(self.limits.concurrency)
+        try:
             return list(waiting.map(self._attempt_in_time, contexts, self.items))
+        finally:  # an interrupted program waits for no call
+            waiting.shutdown(wait=False, cancel_futures=True)
 
     async def amake(self, concurrency: int) -> list[Outcome[Any]]:
         """Make them without blocking the event loop."""
