@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-import langchain_sdrag
-import llamaindex_sdrag
-from sdrag import AuditEvent, AuditLog, Decision, Options, Passage, UsageError
+from sdrag import AuditEvent, AuditLog, Decision, Passage, UsageError
 from sdrag.cli import main
 from sdrag.privacy.audit_log import event_schema, read_log
-from tests.support.faces import Documents, Nodes, Scenario
 
+from ..support.faces import BUILDERS, Scenario, ask
 from ..support.scripted import canary
 
 SECRET = canary("name")
@@ -42,27 +40,11 @@ EVENT = AuditEvent(
 )
 
 
-def of_langchain(log: AuditLog) -> None:
-    langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Documents(scenario=SCENARIO),
-        policy=SCENARIO.policy,
-        options=Options(audit=log),
-    ).invoke("What was seen?")
-
-
-def of_llamaindex(log: AuditLog) -> None:
-    llamaindex_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Nodes(SCENARIO),
-        policy=SCENARIO.policy,
-        options=Options(audit=log),
-    ).retrieve("What was seen?")
-
-
-@pytest.mark.parametrize("ask", [of_langchain, of_llamaindex])
-def test_a_line_is_of_the_schema_and_holds_no_text(ask, tmp_path):
+@pytest.mark.parametrize("wrap", BUILDERS)
+def test_a_line_is_of_the_schema_and_holds_no_text(wrap, tmp_path):
     """In both frameworks; only its owner can read the file."""
     path = tmp_path / "audit.jsonl"
-    ask(AuditLog(path))
+    ask(wrap(SCENARIO, audit=AuditLog(path)), SCENARIO)
 
     (line,) = path.read_text().splitlines()
     validator = Draft202012Validator(event_schema(), format_checker=FormatChecker())

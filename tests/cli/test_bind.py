@@ -138,10 +138,9 @@ def test_a_dry_run_writes_nothing(policy, lines, tmp_path):
     assert not state.exists()
 
 
-def test_what_cannot_work_is_said_before_anything_is_read(policy, lines, chroma):
-    assert "--state" in refused(policy, lines)
-    assert "--chroma" in refused(policy)
-    assert "notes" in refused(
-        policy, "--chroma", chroma, "--collection", "x", "--state", "s"
-    )
-    assert "jsonl" in refused(policy, policy, "--state", "s")
+def test_a_collection_that_is_not_there_is_told_the_others(policy, chroma, tmp_path):
+    given = ("--chroma", chroma, "--collection", "x", "--state", tmp_path / "s")
+
+    done = CliRunner().invoke(app, ["bind", *map(str, (policy, *given))])
+
+    assert "notes" in done.exception.hint

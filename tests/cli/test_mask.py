@@ -182,21 +182,6 @@ def test_what_was_masked_stays_masked(folder: Path, out: str) -> None:
     assert "rastev" in _all(folder / "fresh")  # or it would be no proof
 
 
-def test_pseudonyms_stay(folder: Path) -> None:
-    """Whatever form is the commonest, and the longest, by then."""
-    (folder / "policy.yaml").write_text(STRICT + ", replace: pseudonym}\n")
-    source = folder / "one"
-    source.mkdir()
-    (source / "a.txt").write_text("Mr. Krastev came.")
-    again(folder, source, folder / "out")
-    before = written(folder / "out")["a.txt"]
-    assert re.search(r"\[NAME_[0-9a-f]{16}\]", before)
-    for name in "bcd":
-        (source / f"{name}.txt").write_text(f"Mr. {WHO} came.")
-    again(folder, source, folder / "out")
-    assert set(written(folder / "out").values()) == {before}
-
-
 def _all(place: Path) -> str:
     return place.read_text() if place.is_file() else "".join(written(place).values())
 
@@ -224,20 +209,6 @@ def test_only_what_is_new_or_changed_is_detected(
     again(folder, source, folder / "out")
     assert seen == ["One.", "Two.", "Gone.", "Four.", "Three."]
     assert written(folder / "out").keys() == {"0.txt", "a.txt", "b.txt"}
-
-
-def test_two_runs_are_as_one(folder: Path) -> None:
-    """The same bytes as masking all at once, where nothing is masked for good."""
-    source = folder / "first"
-    source.mkdir()
-    (source / "a.txt").write_text(TEXT)
-    again(folder, source, folder / "out")
-    for name in ("0.txt", "b.txt"):
-        (source / name).write_text(TEXT.replace("called", "wrote"))
-    again(folder, source, folder / "out")
-    (folder / "key.plan").unlink()
-    again(folder, source, folder / "whole")
-    assert written(folder / "out") == written(folder / "whole")
 
 
 def test_nothing_is_kept_in_plain_text(folder: Path) -> None:

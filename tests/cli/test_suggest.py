@@ -130,12 +130,3 @@ def test_words_that_must_stay_or_go_change_the_policy(folder, tmp_path):
     released = sdrag.explain(LETTER, Policy.parse(changed)).released
     assert "Ward 7 with [withheld]. She has eczema." in released
     assert run_examples(Policy.parse(changed)).passed == 2
-
-
-def test_a_policy_without_words_is_a_wrong_call(folder, tmp_path):
-    """There is nothing to say of it."""
-    ran = CliRunner().invoke(
-        app, ["suggest", str(folder), "--policy", str(tmp_path / "policy.yaml")]
-    )
-
-    assert "--must-stay or --must-go" in str(ran.exception)

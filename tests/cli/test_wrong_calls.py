@@ -71,11 +71,32 @@ WRONG = {
         ["chunks.jsonl", "out", "--llm", "langchain:none:such"],
         ["chunks.jsonl", "out", "--engine", "ray", "--llm", "langchain:openai:x"],
     ],
+    "model-check": [
+        [],
+        ["missing.yaml", "articles.json"],
+        ["policy.yaml", "missing.json"],
+        ["policy.yaml", "chunks.jsonl"],
+        ["policy.yaml", "--llm", "other"],
+    ],
     "scan": [
         ["missing"],
         ["documents"],
         ["chunks.jsonl", "--policy", "key.yaml"],
         ["chunks.jsonl", "--report", "documents"],
+    ],
+    "suggest": [
+        [],
+        ["missing"],
+        ["documents"],
+        ["chunks.jsonl", "--policy", "policy.yaml"],
+        ["chunks.jsonl", "--policy", "missing.yaml", "--must-go", "Marsh"],
+        ["chunks.jsonl", "--policy", "key.yaml", "--must-go", "Marsh"],
+        ["chunks.jsonl", "--llm", "other"],
+    ],
+    "workbench": [
+        ["missing.yaml"],
+        ["policy.yaml", "--documents", "missing"],
+        ["policy.yaml", "--port", "70000"],
     ],
     "audit": [
         ["missing.jsonl"],
