@@ -89,6 +89,8 @@ class Release(Confidential):
         """
         Redact what a tool answers, under the ids and names of its call.
 
+        What carries the mark was redacted for this principal already.
+
         Raises:
             UsageError: The answer holds what cannot be redacted.
         """
@@ -96,6 +98,8 @@ class Release(Confidential):
             return [await self.redact_answer(mode, call, part) for part in answer]
         names = {"name": call.tool_call["name"], "tool_call_id": call.tool_call["id"]}
         if isinstance(answer, ToolMessage):
+            if self.is_marked(answer):
+                return answer
             return await self.redact(mode, answer, id=None, **names)
         if not isinstance(answer, Command):
             raise UsageError("A guarded tool returned what cannot be redacted.")
@@ -104,7 +108,7 @@ class Release(Confidential):
         messages, thread = _messages_in(answer, call), _thread(call)
         released = [
             message
-            if message in thread
+            if message in thread or self.is_marked(message)
             else await self.redact(mode, message, id=None, **names)
             for message in messages
         ]

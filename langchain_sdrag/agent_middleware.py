@@ -24,7 +24,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import ToolMessage
@@ -133,7 +133,11 @@ class SelectiveDisclosureMiddleware(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]
     ) -> Answer:
         """Run the tool out of sight, and answer with what may be disclosed."""
-        return handler(self._guard(request))
+        if (release := self._release_of(request)) is None:
+            return handler(request)
+        guarded = _guard(request, release)
+        released = run_sync(_redact(sync, release, request, handler(guarded)))
+        return cast("Answer", _answer(released))
 
     async def awrap_tool_call(
         self,
@@ -141,7 +145,11 @@ class SelectiveDisclosureMiddleware(
         handler: Callable[[ToolCallRequest], Awaitable[Answer]],
     ) -> Answer:
         """Run the tool out of sight, without blocking the event loop."""
-        return await handler(self._guard(request))
+        if (release := self._release_of(request)) is None:
+            return await handler(request)
+        guarded = _guard(request, release)
+        released = await _redact(wait, release, request, await handler(guarded))
+        return cast("Answer", _answer(released))
 
     def before_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
@@ -184,26 +192,12 @@ class SelectiveDisclosureMiddleware(
         ]
         return {"messages": messages} if messages else None
 
-    def _guard(self, request: ToolCallRequest) -> ToolCallRequest:
-        """Put a tool that redacts in the place of one that is guarded."""
-        tool = request.tool
-        if tool is None or not self._guards(tool.name):
-            return request
-        question = tool_question(request.tool_call["args"].values())
-        release = self._release(request.runtime, question)
-
-        async def redact(mode: Mode, answer: object) -> Any:
-            return await release.redact_answer(mode, request, answer)
-
-        redacting = RedactingTool(
-            name=tool.name,
-            description=tool.description,
-            args_schema=tool.args_schema,
-            inner=tool,
-            policy=release.engine.policy,
-            redact=redact,
-        )
-        return request.override(tool=redacting)
+    def _release_of(self, request: ToolCallRequest) -> Release | None:
+        """Return what redacts the answer to a call; None where it is not guarded."""
+        call, tool = request.tool_call, request.tool
+        if not self._guards(call["name"] if tool is None else tool.name):
+            return None
+        return self._release(request.runtime, tool_question(call["args"].values()))
 
     def _guards(self, name: str | None) -> bool:
         return self._names is None or name is None or name in self._names
@@ -212,6 +206,31 @@ class SelectiveDisclosureMiddleware(
         principal = check_principal(self._resolver(getattr(runtime, "context", None)))
         request = Request(question, principal, session_id=session_of(None))
         return Release(self.in_force(), request)
+
+
+def _guard(request: ToolCallRequest, release: Release) -> ToolCallRequest:
+    """Put a tool that redacts in the place of one that is guarded."""
+    if (tool := request.tool) is None:  # another middleware will put one there
+        return request
+    redacting = RedactingTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.args_schema,
+        inner=tool,
+        policy=release.engine.policy,
+        redact=lambda mode, answer: release.redact_answer(mode, request, answer),
+    )
+    return request.override(tool=redacting)
+
+
+async def _redact(
+    mode: Mode, release: Release, request: ToolCallRequest, answer: Answer
+) -> Any:
+    """Redact what another middleware answered, or a tool of its own."""
+    try:
+        return await release.redact_answer(mode, request, answer)
+    except Exception as error:  # noqa: BLE001 -- none leaves with text
+        return tool_error(error, _HINT)
 
 
 def _mark(response: ModelResponse[Any], release: Release) -> ModelResponse[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -85,6 +86,32 @@ def of_earlier_turns(messages: Any) -> list[Any]:
     """Return what stood in the thread before the last question."""
     questions = [n for n, one in enumerate(messages) if isinstance(one, HumanMessage)]
     return list(messages[: questions[-1]])
+
+
+class Dynamic(AgentMiddleware):
+    """Has a tool that the agent was not built with."""
+
+    def wrap_tool_call(self, request, handler):
+        return handler(request.override(tool=search))
+
+    async def awrap_tool_call(self, request, handler):
+        return await handler(request.override(tool=search))
+
+
+@both_modes
+def test_what_another_middleware_has_a_tool_answer_is_redacted(mode):
+    """It is put there after ours has looked; the checkpointer sees what is released."""
+    ours, saver = SelectiveDisclosureMiddleware(policy=POLICY), InMemorySaver()
+    built = create_agent(Model(), [], middleware=[ours, Dynamic()], checkpointer=saver)
+    given = {"messages": [HumanMessage("Who saw it?")]}
+    if mode == "sync":
+        state = built.invoke(given, CONFIG)
+    else:
+        state = asyncio.run(built.ainvoke(given, CONFIG))
+
+    (answer,) = [each for each in state["messages"] if each.type == "tool"]
+    assert answer.text == RELEASED
+    assert TEXT not in str([*saver.list(None)])
 
 
 @both_modes
