@@ -9,8 +9,8 @@ to judge.
 
 A cache of LangChain's would store prompts with raw text in them, so a model is copied
 with `cache=False` and without its handlers, which would hear them, also within
-bindings, retries, fallbacks and sequences. Into any other runnable nobody can see: it
-is refused while there is a global cache.
+bindings, fallbacks, sequences and whatever else has models as its fields. Into any
+other runnable nobody can see: it is refused while there is a global cache.
 """
 
 from __future__ import annotations
@@ -24,11 +24,7 @@ from langchain_core.globals import get_llm_cache
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
-from langchain_core.runnables import (
-    Runnable,
-    RunnableSequence,
-    RunnableWithFallbacks,
-)
+from langchain_core.runnables import Runnable, RunnableSerializable
 from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
@@ -123,24 +119,21 @@ def context_window(llm: Model | None) -> int | None:
     return min((n for n in windows if isinstance(n, int) and n > 0), default=None)
 
 
-def detach(llm: Model) -> Model:
+def detach(llm: Any) -> Any:
     """Return a copy in which no model that can be seen keeps or tells its prompts."""
-    match llm:
-        case BaseLanguageModel():
-            return llm.model_copy(update={"cache": False, "callbacks": None})
-        case RunnableBindingBase():
-            config = {**llm.config, "callbacks": None}
-            update = {"bound": detach(llm.bound), "config": config}
-            return llm.model_copy(update={**update, "config_factories": []})
-        case RunnableWithFallbacks():
-            rest = [detach(fallback) for fallback in llm.fallbacks]
-            first = detach(llm.runnable)
-            return llm.model_copy(update={"runnable": first, "fallbacks": rest})
-        case RunnableSequence():
-            first, *middle, last = map(detach, llm.steps)
-            steps = {"first": first, "middle": middle, "last": last}
-            return llm.model_copy(update=steps)
-    return llm
+    if type(llm) in {list, tuple}:
+        return type(llm)(map(detach, llm))
+    if type(llm) is dict:
+        return {key: detach(value) for key, value in llm.items()}
+    if isinstance(llm, BaseLanguageModel):
+        return llm.model_copy(update={"cache": False, "callbacks": None})
+    if not isinstance(llm, RunnableSerializable):
+        return llm
+    update = {name: detach(getattr(llm, name)) for name in type(llm).model_fields}
+    if isinstance(llm, RunnableBindingBase):
+        update["config"] = {**llm.config, "callbacks": None}
+        update["config_factories"] = []
+    return llm.model_copy(update=update)
 
 
 def messages(prompt: Prompt) -> list[BaseMessage]:
@@ -150,19 +143,18 @@ def messages(prompt: Prompt) -> list[BaseMessage]:
     )
 
 
-def _parts(llm: Model | None) -> Iterator[Model]:
+def _parts(llm: Any) -> Iterator[Model]:
     """Yield what a runnable is made of, as far as it can be seen."""
-    match llm:
-        case RunnableBindingBase():
-            yield from _parts(llm.bound)
-        case RunnableWithFallbacks():
-            for model in (llm.runnable, *llm.fallbacks):
-                yield from _parts(model)
-        case RunnableSequence():
-            for step in llm.steps:
-                yield from _parts(step)
-        case Runnable():
-            yield llm
+    if type(llm) in {list, tuple, dict}:
+        for each in llm.values() if isinstance(llm, dict) else llm:
+            yield from _parts(each)
+    elif isinstance(llm, BaseLanguageModel):
+        yield llm
+    elif isinstance(llm, RunnableSerializable):
+        fields = [getattr(llm, name) for name in type(llm).model_fields]
+        yield from [*_parts(fields)] or [llm]
+    elif isinstance(llm, Runnable):
+        yield llm
 
 
 async def _ask(mode: Mode, model: Model, prompt: Prompt, abilities: Abilities) -> Any:

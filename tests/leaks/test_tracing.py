@@ -9,9 +9,11 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import CallbackManager
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever as LangChainRetriever
+from langchain_core.runnables import ConfigurableField, RunnableBranch
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from llama_index.core.base.base_retriever import BaseRetriever as LlamaIndexRetriever
@@ -88,13 +90,19 @@ def ask_llamaindex(wrapper: Any, mode: str) -> Any:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_model_does_not_tell_its_own_handlers_the_prompts(mode):
-    """Neither those of its constructor nor those that are bound to it."""
-    handler = Handler()
-    model = LangChainModel(reply=reply, callbacks=[handler])
-    for llm in (model, LangChainModel(reply=reply).with_config(callbacks=[handler])):
+    """Nor does it keep them: whatever has it as a field, it is copied without both."""
+    handler, cache = Handler(), InMemoryCache()
+    model = LangChainModel(reply=reply, callbacks=[handler], cache=cache)
+    for llm in (
+        model,
+        LangChainModel(reply=reply).with_config(callbacks=[handler]),
+        model.configurable_fields(name=ConfigurableField("name")),
+        model.configurable_alternatives(ConfigurableField("which"), other=model),
+        RunnableBranch((lambda _: False, model), model),
+    ):
         ask_langchain(wrap_langchain(Documents(), llm), mode)
 
-    assert not leaked([handler.seen])
+    assert not leaked([handler.seen, cache._cache])
 
 
 @pytest.mark.parametrize("mode", MODES)
