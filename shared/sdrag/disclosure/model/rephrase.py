@@ -7,8 +7,8 @@ round trips as batches; blocks go side by side. Constraints that are enforced by
 are enforced first, so the model sees less. Each passage is rephrased by itself, so that
 it stays a passage; one that is longer than the token budget, block by block. The paper
 trusts the rephrasing. Here every form that was found for any constraint is cut out of
-what comes back, and where the model fails, the cuts alone enforce the constraint. Like
-every prompt of redaction this one takes no query.
+what comes back. Where the model fails, or a passage speaks to it, the cuts alone
+enforce the constraint. Like every prompt of redaction this one takes no query.
 """
 
 from __future__ import annotations
@@ -139,6 +139,11 @@ def rephrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforcem
             hard = [name for name in applied if name not in soft]
             if (before := enforcement.cut_before(index, hard)).text:
                 cuts[index] = before
+    whole = [enforcement.texts.all[index] for index in cuts]
+    flags = yield from setup.suspects(whole)
+    for index, speaks_to_model in zip(tuple(cuts), flags, strict=True):
+        if speaks_to_model:  # it may ask for names spelt backwards
+            del cuts[index]
     drafts = [
         _Draft(index, rules, sensitive(block.text))
         for index, before in cuts.items()
