@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sdrag.errors import PolicyError, UsageError
@@ -101,6 +101,8 @@ def test_broken_policies(text, line, key):
         f"constraints:\n- text: a\n  examples: [{{text: {SECRET}}}]\n",
         f"constraints:\n- text: a\n  examples: [{SECRET}]\n",
         f"constraints:\n- text: a\n  examples: [{{text: a, {SECRET}: a}}]\n",
+        f"constraints:\n- !!bool {SECRET}\n",
+        f"constraints:\n- !!timestamp {SECRET}\n",
     ],
 )
 def test_no_word_of_a_constraint_stands_in_an_error(text):
@@ -113,6 +115,9 @@ def test_no_word_of_a_constraint_stands_in_an_error(text):
     assert error.__context__ is None
 
 
+@example("!!int ''")
+@example("- 1" + ":1" * 400 + ".5")
+@example("- 1" + ":1" * 400_000)
 @given(st.text(st.sampled_from("ab:-[]{}&*!?|>'\"#%@,<~ \n\t0\x00\ufeff")) | st.text())
 @settings(max_examples=300, deadline=None)
 def test_any_text_is_a_policy_or_an_error_of_ours(text):

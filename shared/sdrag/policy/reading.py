@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MAX_POLICY_BYTES = 1_000_000
 _MAX_PLACES = 100_000
 _MAX_DEPTH = 20
+_LONGEST_NUMBER = 100
+_TEXT = "tag:yaml.org,2002:str"
 _WORD = re.compile(r"[A-Za-z_]\w{0,39}", re.ASCII)
 
 Place = tuple[str | int, ...]
@@ -80,7 +82,7 @@ def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
         return error.sealed()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-    except (yaml.YAMLError, RecursionError, ValueError, TypeError):
+    except Exception:  # noqa: BLE001, S110 -- tags make the library raise anything
         pass
     return PolicyError("This is not YAML.", line=line)
 
@@ -98,7 +100,11 @@ def _note_lines(node: yaml.Node | None, place: Place, lines: Lines) -> None:
     lines.setdefault(place, line)
     if len(lines) > _MAX_PLACES or len(place) > _MAX_DEPTH:
         raise PolicyError("The policy holds too much, or too deeply.", line=line)
-    if isinstance(node, yaml.MappingNode):
+    if isinstance(node, yaml.ScalarNode):
+        # `1:1:1` is a number to the base 60: a long one would be read for hours.
+        if node.tag != _TEXT and len(node.value) > _LONGEST_NUMBER:
+            raise PolicyError("A value is too long for a number or date.", line=line)
+    elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             inner = (*place, _name(key))
             if inner in lines:
@@ -107,7 +113,7 @@ def _note_lines(node: yaml.Node | None, place: Place, lines: Lines) -> None:
                     line=key.start_mark.line + 1,
                     key=_dotted(place if "constraints" in place else inner),
                 )
-            lines[inner] = key.start_mark.line + 1
+            _note_lines(key, inner, lines)
             _note_lines(value, inner, lines)
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
