@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sdrag.documents import read_bytes
+from sdrag.documents import UnreadableError, read_bytes
 from tests.support.files import docx, pdf, run
 
 TEXT = "Mara Whitlock came at noon. Zoë paid 20 €."
@@ -226,6 +226,26 @@ def test_all_text_of_a_word_file_is_read(
 def test_the_words_of_a_page_stay_whole(page: str, expected: str) -> None:
     """Inline tags split none, blocks join none, and texts of attributes stay."""
     assert texts("a.html", page.encode()) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "times", "fault"),
+    [
+        ("a.html", b"<!--", 100_000, "is empty"),
+        ("a.html", b"<a x='", 100_000, "is empty"),
+        ("a.csv", b",,,,,,,,,\n,\n", 100_000, "is empty"),
+    ],
+)
+def test_what_is_made_to_take_long_is_read_or_refused(name, part, times, fault):
+    """Marks that nothing closes, and short rows of a table."""
+    with pytest.raises(UnreadableError, match=fault):
+        read_bytes(name, part * times)
+
+
+def test_a_word_file_of_endless_paragraphs_is_refused(monkeypatch):
+    monkeypatch.setattr("sdrag.documents.rich_text.MAX_MARKUP", 1_000)
+    with pytest.raises(UnreadableError, match="unpacks to more than 1,000 bytes"):
+        read_bytes("a.docx", docx("<w:p/>"))
 
 
 def test_a_pdf_is_its_text():

@@ -21,6 +21,9 @@ from sdrag.vocabulary import Confidential, Span
 MAX_UNPACKED = 200_000_000
 """The most bytes that a compressed file may unpack to."""
 
+MAX_COLUMNS = 500
+"""The most columns of a table that is shown: cells may be written to look like more."""
+
 TEXT_KEYS = ("text", "content", "page_content")
 """What the text of a document is called; the first that is there is taken."""
 
@@ -145,7 +148,7 @@ def read_csv(data: bytes, remarks: Remarks) -> Iterator[Record]:
     )
     names, *below = rows if len(rows) != 1 else [[], *rows]
     for row in below:
-        pairs = zip_longest(names, row, fillvalue="")
+        pairs = zip_longest(names[: len(row)], row, fillvalue="")
         lines = (
             f"{name}: {value}" if name else value for name, value in pairs if value
         )
@@ -170,6 +173,8 @@ def table_of(text: str) -> tuple[list[str], list[dict[str, Span]]]:
         name, begin = "", start
         for line in block.split("\n"):
             head, named, _ = line.partition(": ")
+            if head not in columns and len(columns) + len(cells) >= MAX_COLUMNS:
+                named = ""
             end = begin + len(line)
             first = begin + len(head) + 2 if named else begin
             if named or name not in cells:

@@ -15,6 +15,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from sdrag.documents.formats import (
@@ -61,6 +62,10 @@ _UNREAD_PARTS = {
 }
 
 
+MAX_MARKUP = 50_000_000
+"""The most bytes of a Word document without its pictures: half a minute's work."""
+
+
 @contextmanager
 def _parsing(kind: str) -> Iterator[None]:
     """Raise what a parser raises as `UnreadableError`, without its words."""
@@ -76,8 +81,12 @@ def read_html(data: bytes, remarks: Remarks) -> Iterator[Record]:
     """Read a page, a line for each block."""
     with require_extra("documents", "HTML"):
         from bs4 import BeautifulSoup  # noqa: PLC0415 -- an extra
+        from bs4.builder._lxml import LXMLTreeBuilder  # noqa: PLC0415 -- an extra
+        from lxml.etree import HTMLParser  # noqa: PLC0415 -- an extra
     with _parsing("HTML"):
-        page = BeautifulSoup(decode(data, remarks), "html.parser")
+        # Python's own parser takes quadratic time for tags that nothing closes.
+        parser = LXMLTreeBuilder(parser=partial(HTMLParser, huge_tree=True))
+        page = BeautifulSoup(decode(data, remarks), builder=parser)
         title = page.title.get_text(strip=True) if page.title else ""
         text = re.sub(" +", " ", "".join(_pieces(page, remarks.unread)))
     lines = (line.lstrip(" ").rstrip() for line in text.split("\n"))
@@ -138,9 +147,11 @@ def read_docx(data: bytes, remarks: Remarks) -> Iterator[Record]:
 
     with _parsing("Word document"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > MAX_UNPACKED:
-            raise UnreadableError(f"unpacks to more than {MAX_UNPACKED:,} bytes")
+            entries = archive.infolist()
+        markup = (entry for entry in entries if entry.filename.endswith(".xml"))
+        for counted, most in ((entries, MAX_UNPACKED), (markup, MAX_MARKUP)):
+            if sum(entry.file_size for entry in counted) > most:
+                raise UnreadableError(f"unpacks to more than {most:,} bytes")
         main = Document(io.BytesIO(data)).part
         _count_parts(main, remarks.unread)
         body = _text(main.element.body, [], remarks.unread)
