@@ -267,6 +267,14 @@ def test_what_a_cut_leaves_in_disguise(path, hides):
     assert bool(find_disguised(path, spans, register)) is hides
 
 
+@each_row("words, hides", [("xy" * 3_000, True), ("xy " * 3_000, False)])
+def test_a_run_that_is_too_long_to_search_is_not_shown(words, hides):
+    """Else a title could hold up every question."""
+    register = registered(["Ruth Calder"], [[Finding(Span(0, 11), "n")]])
+
+    assert bool(find_disguised(words, {}, register)) is hides
+
+
 @each_row("identity, hides", DISGUISES)
 def test_ids_and_values_in_disguise(identity, hides, tmp_path):
     """An id gets an alias, the same for one state; a value is not shown."""

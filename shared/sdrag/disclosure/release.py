@@ -55,6 +55,8 @@ _APART = re.compile(
 """What is before or after a single letter, in a word or not: `noteM e y e r sbook`."""
 _BRIEF, _ACROSS = 500, 8
 """In so many characters, forms of so many letters are looked for across words too."""
+_LONGEST = 5_000
+"""Characters of a run without a space that is searched; a longer one is never shown."""
 _BLANK = "\N{WHITE SQUARE}"
 
 _Closed = Mapping[Span, frozenset[bytes]]
@@ -94,15 +96,20 @@ def find_disguised(
 
 
 def _spelt(text: str, register: Register) -> frozenset[bytes]:
-    held: set[bytes] = set()
-    for reading in readings(text):
-        ways = (reading, fold(_SEPARATORS.sub(" ", reading.text)))
-        held = held.union(*(rules for rules, _ in register.find_forms(ways)))
-        for token in (reading.text + "\n" + _APART.sub("", reading.text)).split():
-            held |= register.inside(_SEPARATORS.sub("", token), DENSE)
-        if len(text) <= _BRIEF:
-            held |= register.inside(_SEPARATORS.sub("", reading.text), _ACROSS)
-    return frozenset(held)
+    read = readings(text)
+    parted = (fold(_SEPARATORS.sub(" ", reading.text)) for reading in read)
+    runs = {
+        _SEPARATORS.sub("", token)
+        for reading in read
+        for token in (reading.text + "\n" + _APART.sub("", reading.text)).split()
+    }
+    if max(map(len, runs), default=0) > _LONGEST:  # it would take minutes to search
+        return register.rules()
+    held = register.inside(runs, DENSE)
+    if len(text) <= _BRIEF:
+        whole = {_SEPARATORS.sub("", reading.text) for reading in read}
+        held |= register.inside(whole, _ACROSS)
+    return held.union(*(by for by, _ in register.find_forms((*read, *parted))))
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -171,15 +171,19 @@ class Register(Confidential):
         for folded in readings:
             yield from self._find_forms(folded, digests, loose=loose)
 
-    def inside(self, run: str, least: int) -> frozenset[bytes]:
-        """Return the rules of forms of at least so many letters anywhere in a run."""
+    def inside(self, runs: Collection[str], least: int) -> frozenset[bytes]:
+        """Return the rules of forms of at least so many letters anywhere in runs."""
         hiding: set[bytes] = set()
         for length, digests in self._forms.items():
-            if length >= least:
-                for start in range(len(run) - length + 1):
-                    digest = self._keys.of("form", run[start : start + length])
-                    for _, rules in digests.get(digest, ()):
-                        hiding |= rules
+            windows = {
+                run[start : start + length]
+                for run in runs
+                if length >= least
+                for start in range(len(run) - length + 1)
+            }
+            for window in windows:
+                for _, rules in digests.get(self._keys.of("form", window), ()):
+                    hiding |= rules
         return frozenset(hiding)
 
     def _find_forms(
