@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
+import numpy as np
 import pytest
 
 from sdrag.guardrails import staleness
@@ -84,8 +85,11 @@ def test_documents_do_not_replace_each_other(ask):
 
 
 def test_what_the_host_marks_superseded_goes(ask):
-    """The host's own mark needs no other version among the passages."""
-    held = passages({"superseded_by": "d2"}, {"superseded_by": ""})
+    """It needs no other version; one that cannot be read takes its passage alone."""
+    unreadable = np.array([1, 2])
+    held = passages(
+        {"superseded_by": "d2"}, {"superseded_by": ""}, {"superseded_by": unreadable}
+    )
 
     assert kept(ask(staleness.at_retrieval(held, SECTION, ASKED))) == [1]
 

@@ -26,7 +26,7 @@ from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
 from sdrag.text.sentences import windows
 from sdrag.text.spans import shifted
-from sdrag.text.values import TooLarge, Walk
+from sdrag.text.values import TooLarge, Walk, is_given
 from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
 
 LAYER_KEY = "sdrag_layer"
@@ -56,7 +56,7 @@ def with_documents(
                 (
                     str(passage.metadata[key])
                     for key in keys
-                    if passage.metadata.get(key)
+                    if is_given(passage.metadata.get(key))
                 ),
                 None,
             ),

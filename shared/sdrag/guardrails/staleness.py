@@ -22,6 +22,7 @@ from sdrag.effects.steps import Steps
 from sdrag.guardrails.relevance import looks_similar
 from sdrag.guardrails.screened import Retrieval, Screened, evidence
 from sdrag.policy import StalenessSection
+from sdrag.text.values import is_given
 from sdrag.vocabulary import Action, Decision, Passage
 
 RULE = "staleness"
@@ -115,7 +116,7 @@ def _replaced(passages: Sequence[Passage], section: StalenessSection) -> dict[in
     reasons: dict[int, str] = {}
     versions: dict[str, list[tuple[int, Any]]] = defaultdict(list)
     for index, passage in enumerate(passages):
-        if passage.metadata.get(section.superseded_by_key):
+        if is_given(passage.metadata.get(section.superseded_by_key)):
             reasons[index] = "superseded"
         document = passage.metadata.get(section.document_key, passage.document_id)
         version = passage.metadata.get(section.version_key)
@@ -128,7 +129,7 @@ def _replaced(passages: Sequence[Passage], section: StalenessSection) -> dict[in
 
 def _older(versions: list[tuple[int, Any]]) -> dict[int, str]:
     """Compare the versions of one document; what cannot be compared is doubt."""
-    if all(version == versions[0][1] for _, version in versions):
+    if len({str(version) for _, version in versions}) == 1:
         return {}
     orders = {index: _order(version) for index, version in versions}
     if None in orders.values() or len(set(map(type, orders.values()))) > 1:

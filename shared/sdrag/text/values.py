@@ -20,6 +20,14 @@ MOST_VALUES = 4096
 Change = Callable[[Any], Any]
 
 
+def is_given(value: Any) -> bool:
+    """Say whether a value is there; one that does not know, as of pandas, is."""
+    try:
+        return bool(value)
+    except Exception:  # noqa: BLE001 -- whatever a type of the host raises
+        return True
+
+
 class TooLarge(Exception):  # noqa: N818 -- a signal, and no fault of anybody's
     """A value is deeper or has more parts than is read."""
 
