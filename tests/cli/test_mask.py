@@ -120,6 +120,16 @@ def test_a_folder_becomes_a_folder(folder: Path) -> None:
     assert not list(folder.glob(".*"))
 
 
+def test_a_policy_of_sentences_alone_is_warned_of(folder: Path) -> None:
+    """Masking applies none of them; with a linkage section its author knows."""
+    for policy, warned in (("- Hide the van\n", True), (STRICT + "}\n", False)):
+        (folder / "p.yaml").write_text(policy)
+        target = folder / f"{warned}.jsonl"
+        given = ["mask", folder / "in" / "a.txt", target, "--policy", folder / "p.yaml"]
+        result = CliRunner().invoke(app, list(map(str, given)))
+        assert ("none of the 1 sentences" in result.stderr) is warned
+
+
 def test_a_table_is_a_document_or_each_of_its_rows(folder: Path) -> None:
     table = folder / "in" / "rows.csv"
     whole = call(folder, table, folder / "out.jsonl")

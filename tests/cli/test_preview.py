@@ -254,7 +254,7 @@ def test_a_page_shows_files_tables_fields_and_all_that_is_on_a_span(folder) -> N
 
 
 def test_two_policies_are_compared_on_the_same_documents(folder) -> None:
-    """In figures, and in the page; a policy is no different from itself."""
+    """In figures, words and the page; a policy is no different from itself."""
     (folder / "wider.yaml").write_text("- Remove names\n- Remove the van\n")
     page, command = folder / "p.html", ("preview", folder / "policy.yaml")
     command = (*command, folder / "documents", "--html", page, "--against")
@@ -272,6 +272,17 @@ def test_two_policies_are_compared_on_the_same_documents(folder) -> None:
         *("--against", folder / "policy.yaml"),
     )
     assert [*turned["against"].values()] == [there, here, both]
+    assert '         "blue" (2 times)' in output
+
+
+def test_a_keep_that_lets_nothing_stay_is_named(folder) -> None:
+    """Not one that does; no other word of the documents is printed."""
+    (folder / "kept.yaml").write_text(
+        "- {text: Remove names, keep: [Jonathan Meyers, Rose Ward, {type: DATE}]}\n"
+    )
+    output, _ = call("preview", folder / "kept.yaml", folder / "documents")
+    idle = [line for line in output.splitlines() if line.startswith("keep without")]
+    assert [line.split(":")[1] for line in idle] == [" “Rose Ward” (c1)", " dates (c1)"]
 
 
 def test_one_text_is_explained(folder: Path) -> None:

@@ -81,6 +81,7 @@ MARKED = Marks.of(
         Constraint("people", "Remove names of people"),
         Constraint("dates", "Hide dates"),
         Constraint("why", "Conceal why the shop was closed"),
+        Constraint("self", "Remove all personal data"),
     ],
     DisclosureSection(),
 )
@@ -95,6 +96,11 @@ JOINED = [
     ("| Ann | Bob |", TWO, "| [person] | [person] |"),
     ("Ann and Bob", TWO, "[person] and [person]"),
     ("Ann, 3 May 1971.", {"people": ["Ann"], "dates": ["3 May 1971"]}, "[withheld]."),
+    ("the baker left", {"self": ["baker"]}, "the [occupation] left"),
+    ("a mess in Leeds", {"self": ["mess in Leeds"]}, "a [withheld]"),
+    ("in Leeds now", {"self": ["Leeds"]}, "in [name] now"),
+    ("the 485 777 3456 file", {"self": ["485 777 3456"]}, "the [phone] file"),
+    ("the AB/12 file", {"self": ["AB/12"]}, "the [code] file"),
     ("It was mice again", {"why": ["mice"]}, "It was [withheld] again"),
     ("It was Ann again", {"why": ["Ann"], "people": ["Ann"]}, "It was [person] again"),
     (

@@ -209,6 +209,11 @@ def _describe(
     trial = try_constraint(parsed, policy)
     for words, sentence in trial.hides:
         yield f"for example “{'”, “'.join(words)}” in “{sentence}”"
+    for words, sentence in trial.beyond[:1]:
+        yield (
+            "wider than its words: the engine does not tell its like apart, and hides"
+            f" “{'”, “'.join(words)}” in “{sentence}” too"
+        )
     if trial.few:
         count = f"only {len(trial.hides)}" if trial.hides else "none"
         yield (

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from sdrag.linkage import Fitted
     from sdrag.linkage.masking import Passes
 
+_NO_SENTENCE = (
+    "sdrag: warning: none of the {count} sentences of the policy is applied. Masking"
+    " takes out what links documents, by the policy's linkage section, and it has none."
+    " The sentences hold for what questions retrieve; `sdrag preview` shows it."
+)
 _LINES, _TEXTS = ".jsonl", {".txt", ".md"}
 _ROWS = {".json", _LINES, ".parquet"}
 
@@ -54,7 +59,9 @@ def mask(
     ],
     policy: Annotated[
         Path | None,
-        typer.Option(help="A policy, for its linkage section: no sentence is applied."),
+        typer.Option(
+            help="A policy. Its linkage section is applied, and none of its sentences."
+        ),
     ] = None,
     llm: Llm = LOCAL,
     model_timeout: ModelTimeout = None,
@@ -97,6 +104,8 @@ def mask(
             "`linkage.replace: rewrite` needs a model.",
             hint="Give one: --llm langchain:PROVIDER:MODEL.",
         )
+    if rules.constraints and "linkage" not in rules.model_fields_set:
+        typer.echo(_NO_SENTENCE.format(count=len(rules.constraints)), err=True)
     _check_target(source, target)
     for path in filter(None, (target, plan, report)):
         check_writable(path)

@@ -90,10 +90,12 @@ def preview(
     Example: sdrag preview policy.yaml documents --html preview.html
     """
     from sdrag.explanation import Explainer
+    from sdrag.reports.preview import idle_keeps, render_preview
 
     principal = Principal("preview", roles=frozenset(role)) if role else None
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
-    explainer = Explainer(Policy.read(policy), complete=model)
+    read = Policy.read(policy)
+    explainer = Explainer(read, complete=model)
     if text is None and paths:
         if html is not None:
             check_writable(html)
@@ -104,11 +106,10 @@ def preview(
         given = read_input(paths, rows=rows)
         previewed = _read(given, explainers, principal)
         if html is not None:
-            from sdrag.reports.preview import render_preview
-
             write_private(html, render_preview(previewed))
         result = {**previewed.as_dict(), **given.as_dict()}
         lines = [*previewed.lines(), *map(_unread, result["skipped"])]
+        lines += idle_keeps(read, previewed.explanations)
         lines += [
             _NEXT if html is None else f"wrote {html}, with the documents as they are"
         ]

@@ -27,6 +27,7 @@ from functools import lru_cache
 from sys import maxsize
 from typing import Self
 
+from sdrag.detectors.local.terms import type_of_word
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import NOUNS, WITHHELD, mark_pattern
@@ -103,6 +104,8 @@ _TABLE = {
     )
     for noun, (form, types) in NOUNS.items()
 }
+_NO_FORM = "(?i:)"
+_WORD = re.compile(r"[^\W\d_]+")
 _OTHER_NAMES = ("place", "organisation")
 _NAMED = ("person", *_OTHER_NAMES)
 _ANY_NAME = "name"
@@ -206,10 +209,17 @@ def _noun(surface: str, kind: _Nouns) -> str:
     nouns, by_type = kind
     if len(nouns) == 1 and by_type:
         return nouns[0]
-    fitting = [noun for noun in nouns if _TABLE[noun][0].search(surface)]
+    fitting = [noun for noun in nouns if _fits(surface, *_TABLE[noun])]
     if len(fitting) > 1 and fitting[0] in _NAMED:
         return _ANY_NAME
     return fitting[0] if fitting else ""
+
+
+def _fits(surface: str, form: re.Pattern[str], types: frozenset[str]) -> bool:
+    """Say whether words look like what a noun says, or one is known to be of it."""
+    if form.pattern != _NO_FORM:
+        return form.search(surface) is not None
+    return any(type_of_word(word) in types for word in _WORD.findall(surface))
 
 
 @lru_cache(maxsize=64)

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
+from sdrag.detectors.local import mentions
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_type import find_by_cue
 from sdrag.disclosure.setup import not_understood
 from sdrag.explanation.explain import Explainer
+from sdrag.explanation.explanations import Explanation
 from sdrag.explanation.understood_as import (
     KindOfMention,
     kinds_of_mentions,
@@ -40,11 +42,16 @@ _HOW = re.compile(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trial(Confidential):
-    """Words that a constraint hid, with their sentences, and a sentence that stays."""
+    """
+    Words that a constraint hid, with their sentences, and a sentence that stays.
+
+    In `beyond` are those of sentences that tell nothing of its subject.
+    """
 
     hides: tuple[tuple[tuple[str, ...], str], ...]
     stays: str
     tried: int
+    beyond: tuple[tuple[tuple[str, ...], str], ...] = ()
 
     @property
     def few(self) -> bool:
@@ -67,13 +74,35 @@ def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
         tried += len(part)
         for explanation in explainer.explain([Passage(s, s) for s in part]):
             text = explanation.text
-            words = tuple(each.span.of(text) for each in explanation.spans)
-            if words:
+            if words := _hidden(explanation):
                 hides[text] = words
             else:
                 stays.append(text)
     shown = islice(((words, text) for text, words in hides.items()), _ENOUGH)
-    return Trial(tuple(shown), next(iter(stays), ""), tried)
+    beyond = explainer.explain([Passage(s, s) for s in _of_other_subjects(parsed)])
+    return Trial(
+        tuple(shown),
+        next(iter(stays), ""),
+        tried,
+        tuple((_hidden(each), each.text) for each in beyond if each.spans),
+    )
+
+
+def _hidden(explanation: Explanation) -> tuple[str, ...]:
+    return tuple(each.span.of(explanation.text) for each in explanation.spans)
+
+
+def _of_other_subjects(parsed: ParsedConstraint) -> list[str]:
+    """Return sentences with mentions like those of a subject, and no word of it."""
+    types = frozenset().union(*(t.types for t in parsed.topics if t.cues))
+    texts = telling_sentences() if types - parsed.everywhere else ()
+    others = [
+        text
+        for text in texts
+        if not any(find_by_cue(text, [parsed]))
+        and any(m.type in types - parsed.everywhere for m in mentions(text))
+    ]
+    return others[:: max(1, len(others) // _AT_ONCE)][:_AT_ONCE]
 
 
 def _asked(parsed: ParsedConstraint) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -9,18 +10,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby, pairwise
+from textwrap import shorten
 from typing import Any
 
 from sdrag.detectors.local import mentions
+from sdrag.disclosure.keep import find_kept
 from sdrag.documents import table_of
 from sdrag.explanation import Explanation
 from sdrag.explanation.marked import Mark, legend, marked, style
-from sdrag.explanation.understood_as import kind_of
+from sdrag.explanation.understood_as import keep_in_words, kind_of
+from sdrag.policy import Policy
 from sdrag.reports.page import Markup, card, page, table
 from sdrag.text.spans import SpanUnion, merge, shifted
-from sdrag.vocabulary import Confidential, Span
+from sdrag.vocabulary import Confidential, Keep, Span
 
 _MOST_CHUNKS = 2_000
+_CHANGED = 2
+"""What one policy alone hides is listed; what both hide is not."""
+_LISTED, _CUT = 12, 60
+"""So many stretches are listed in the terminal, each of so many characters."""
 _WORD = re.compile(r"\w+")
 _WARNING = (
     '<p class="soft">This page shows the documents themselves. Keep it where the '
@@ -78,17 +86,25 @@ class Preview(Confidential):
 
     def compared(self) -> dict[str, int]:
         """Return how many words each policy alone hides, and both."""
-        pairs = zip(self.explanations, self.others, strict=True)
-        counts: Counter[int] = Counter()
-        for first, second in pairs:
-            for mark in compare(first, second):
-                counts[mark.group] += count_words(first.text, [mark.span])
-        here, there = self.names
         return {
-            f"words only {here} hides": counts[0],
-            f"words only {there} hides": counts[1],
-            "words both hide": counts[2],
+            name: sum(len(_WORD.findall(words)) * n for words, n in pieces.items())
+            for name, pieces in self._changes().items()
         }
+
+    def _changes(self) -> dict[str, Counter[str]]:
+        """Return what each policy alone hides, and both, and how often."""
+        here, there = self.names
+        names = (
+            f"words only {here} hides",
+            f"words only {there} hides",
+            "words both hide",
+        )
+        changes = {name: Counter[str]() for name in names}
+        for first, second in zip(self.explanations, self.others, strict=True):
+            for mark in compare(first, second):
+                words = " ".join(mark.span.of(first.text).split())
+                changes[names[mark.group]][words] += 1
+        return changes
 
     def as_dict(self) -> dict[str, Any]:
         """Return what it counts; no word of the documents or of the policy."""
@@ -116,9 +132,11 @@ class Preview(Confidential):
             yield f"{count['words']:5,}  {count['spans']:5,}  {sentence}"
         if self.others:
             yield ""
-            yield from (
-                f"{words:5,}  {name}" for name, words in self.compared().items()
-            )
+            changes = self._changes().values()
+            pairs = zip(self.compared().items(), changes, strict=True)
+            for number, ((name, words), pieces) in enumerate(pairs):
+                yield f"{words:5,}  {name}"
+                yield from _listed(pieces) if number < _CHANGED else ()
         kinds = (f"{kind} ({count:,})" for kind, count in self.readable().items())
         yield f"\nstill readable: {', '.join(kinds) or 'nothing of a known kind'}"
         for name, why in self.refused.items():
@@ -128,6 +146,41 @@ class Preview(Confidential):
                 "The preview left these out; without a model, an application refuses"
                 " the policy. `sdrag check` says how to write each."
             )
+
+
+def idle_keeps(policy: Policy, explanations: Sequence[Explanation]) -> Iterator[str]:
+    """Yield a line for each keep of a policy that lets nothing of documents stay."""
+    constraints: dict[Keep, list[str]] = {}
+    for rule in policy.rules:
+        for keep in rule.keep:
+            constraints.setdefault(keep, []).append(rule.id)
+    for keep, ids in constraints.items():
+        if not any(_lets_stay(keep, ids, each) for each in explanations):
+            yield (
+                f"keep without effect: {keep_in_words(keep)} ({', '.join(ids)}): it is"
+                " in no document, no sentence that it stands under hides it, or it may"
+                " not be opened"
+            )
+
+
+def _lets_stay(keep: Keep, ids: Sequence[str], explanation: Explanation) -> bool:
+    spans = SpanUnion(find_kept(explanation.text, [keep]))
+    return any(
+        keep.type in {c.type for c in left.causes} or spans.overlaps(left.span)
+        for left in explanation.left
+        if left.constraint_id in ids and left.causes[0].by == "kept"
+    )
+
+
+def _listed(pieces: Counter[str]) -> Iterator[str]:
+    """Yield the most frequent of what is hidden, cut, and how much more there is."""
+    telling = [(w, n) for w, n in pieces.most_common() if _WORD.search(w)]
+    for words, times in telling[:_LISTED]:
+        often = f" ({times:,} times)" if times > 1 else ""
+        cut = json.dumps(shorten(words, _CUT, placeholder=" ..."), ensure_ascii=False)
+        yield f"         {cut}{often}"
+    if len(telling) > _LISTED:
+        yield f"         and {len(telling) - _LISTED:,} more"
 
 
 def hidden_spans(explanation: Explanation) -> tuple[Span, ...]:

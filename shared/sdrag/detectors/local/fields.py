@@ -40,7 +40,7 @@ _LABEL = re.compile(r"(?:\w|[ ./'()-](?![ ]))+$")
 _LONGEST_LABEL = 48
 _MOST_WORDS = 4
 _VALUE = re.compile(
-    r"(?:\(s\)|'s|s')?[\"'*_`)\]]{0,4}[ \t]{0,4}[:=]{1,2}[ \t]*[*_`]{0,3}[ \t]*"
+    r"(?:\(s\)|'s|s')?\.?[\"'*_`)\]]{0,4}[ \t]{0,4}[:=]{1,2}[ \t]*[*_`]{0,3}[ \t]*"
     r"(?:([\"'])(?P<quoted>[^\"'\n]{1,120})\1|(?P<plain>[^\s|<>{}\[\]][^\n|\t<>{}]{0,119}))"
 )
 
@@ -265,6 +265,11 @@ def _head(line: str, end: int) -> Head | None:
         people = ["PERSON" if type_ == _AS_SPELLED else type_ for type_ in types]
         return Head(end, separator, cells, people)
     return None
+
+
+def is_label(text: str) -> bool:
+    """Return True if a text is the label of a field as a whole."""
+    return bool(_type(text))
 
 
 def _type(cell: str) -> str:

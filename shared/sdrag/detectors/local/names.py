@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sdrag.detectors.local import tables
+from sdrag.detectors.local.fields import is_label
 from sdrag.detectors.local.runs import Run, find_runs
 from sdrag.detectors.local.tables import (
     GENERIC,
@@ -26,6 +27,7 @@ from sdrag.detectors.local.tables import (
     listed,
     word_set,
 )
+from sdrag.detectors.local.terms import type_of_word
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
 Guess = tuple[str, float] | None
@@ -33,6 +35,10 @@ Guess = tuple[str, float] | None
 
 _WORKS = listed("Act Acts Code Law War Treaty Convention Agreement Plan Award Prize")
 _FEASTS = frozenset(("Day", "Eve"))
+_SEASONS = listed("spring summer autumn winter")
+_SEASON_AFTER = re.compile(r" (?:[Tt]erm|[Ss]emester|[Hh]oliday|[Bb]reak|\d{4})\b")
+_EPONYMS = word_set("eponyms")
+_EPONYM_AFTER = re.compile(r"(?:'s)? (?:disease|syndrome|dementia|lymphoma|palsy)\b")
 _DIRECTIONS = listed("North South East West Northern Southern Eastern Western")
 _STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
 _HIGHEST = listed("Court Cassation Supreme Constitutional Chamber Division")
@@ -48,8 +54,10 @@ _PART = 4
 
 
 def find_names(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield names, and the titles before them."""
+    """Yield names, and the titles before them; the label of a field is none."""
     for run in find_runs(tokens):
+        if run.after(2).lstrip(".").startswith(":") and is_label(run.surface):
+            continue
         for title in run.titles:
             yield Candidate(
                 tokens.starts[title], tokens.ends[title], "TITLE", 0.8, "title"
@@ -59,7 +67,8 @@ def find_names(tokens: Tokens) -> Iterator[Candidate]:
 
 def _name(run: Run) -> Candidate:
     """Return what the run names."""
-    guesses = (rule(run) for rule in _RULES)
+    read = _in_small_letters(run) if _is_shouted(run) else run
+    guesses = (rule(read) for rule in _RULES)
     type_, confidence = next(filter(None, guesses), ("TERM", 0.3))
     return Candidate(run.first_character, run.last_character, type_, confidence, "name")
 
@@ -74,9 +83,26 @@ def _initials(run: Run) -> Guess:
     return None
 
 
+def _is_shouted(run: Run) -> bool:
+    """Return True for several words in capitals."""
+    whole = run.tokens.text[run.first_character : run.last_character]
+    return len(run.words) > 1 and whole.isupper()
+
+
+def _in_small_letters(run: Run) -> Run:
+    """Return JOHN SMITH as John Smith, THE BANK OF WALES as the Bank of Wales."""
+    words = [
+        word.lower() if word.lower() in tables.FUNCTION_WORDS else word.capitalize()
+        for word in run.words
+    ]
+    return replace(run, words=words, surface=" ".join(words))
+
+
 def _shouting(run: Run) -> Guess:
-    """A heading in capitals is no name, unless a word of it is strange."""
-    heading = run.surface.isupper() and len(run.words) > 1 and not run.unusual
+    """A heading in capitals is no name, unless a word of it is strange, or all are."""
+    words = run.words
+    full = words[0] in tables.first_names() and words[-1] in tables.surnames()
+    heading = _is_shouted(run) and not run.unusual and not full
     return ("TERM", 0.2) if heading else None
 
 
@@ -87,11 +113,14 @@ def _company(run: Run) -> Guess:
 
 
 def _titled(run: Run) -> Guess:
-    """A title in front; "Mr Chairman" calls an office, and is nobody's name."""
+    """A title in front; "Mr Chairman" and "Nurse Practitioner" name nobody."""
     if not run.titles:
         return None
     office = len(run.words) == 1 and run.words[0] in OFFICES
-    return ("TERM", 0.3) if office else ("PERSON", 0.95)
+    listed_names = tables.first_names() | tables.surnames()
+    trade = type_of_word(run.words[-1].lower()) == "JOB_TITLE"
+    post = trade and listed_names.isdisjoint(run.words)
+    return ("TERM", 0.3) if office or post else ("PERSON", 0.95)
 
 
 def _state(run: Run) -> Guess:
@@ -141,6 +170,12 @@ def _region(run: Run) -> Guess:
     return None
 
 
+def _eponym(run: Run) -> Guess:
+    """Parkinson's disease is nobody's."""
+    named = run.words[-1] in _EPONYMS and _EPONYM_AFTER.match(run.after(14))
+    return ("CONDITION", 0.55) if named and len(run.words) == 1 else None
+
+
 def _event(run: Run) -> Guess:
     """All Saints' Day; acts, wars and prizes name nobody."""
     words = run.words
@@ -184,6 +219,18 @@ def _acronym(run: Run) -> Guess:
         known = is_common(surface) or len(surface) == 2 or surface in tables.ACRONYMS
         return "ORGANIZATION", 0.35 if known else 0.5
     return None
+
+
+def _season(run: Run) -> Guess:
+    """The Autumn term, and a season beside another: the head of a column."""
+    if len(run.words) > 1 or run.words[0].lower() not in _SEASONS:
+        return None
+    start = run.tokens.text.rfind("\n", 0, run.first_character) + 1
+    end = run.tokens.text.find("\n", start)
+    line = run.tokens.text[start : end if end > 0 else None].lower()
+    column = "." not in line and sum(season in line for season in _SEASONS) > 1
+    dated = run.before(4).lower() == "the " or _SEASON_AFTER.match(run.after(12))
+    return ("TERM", 0.3) if column or dated else None
 
 
 def _listed_given_name(run: Run) -> Guess:
@@ -337,6 +384,7 @@ _PERSON_AFTER = re.compile(
 _RULES: Sequence[Callable[[Run], Guess]] = (
     _initials,
     _shouting,
+    _season,
     _company,
     _titled,
     _state,
@@ -344,6 +392,7 @@ _RULES: Sequence[Callable[[Run], Guess]] = (
     _institution,
     _region,
     _event,
+    _eponym,
     _street,
     Cue("ORGANIZATION", 0.7, _FIRM_CUE, _FIRM_AFTER, usual=0.5),
     _given_name,

@@ -196,8 +196,9 @@ def _past_openers(tokens: Tokens, start: int, end: int) -> int:
         stem = lower.partition("'")[0]
         opener = stem in tables.FUNCTION_WORDS or word in _NO_NAME
         if not opener and tokens.opens_sentence(start) and word not in TITLES:
+            given = word.capitalize() if word.isupper() else word
             opener = is_common(word) and (
-                end - start == 1 or word not in tables.first_names()
+                end - start == 1 or given not in tables.first_names()
             )
             # "Ward 6", "Mercy Hospital": a common word that a name begins with.
             if opener and end - start > 1:

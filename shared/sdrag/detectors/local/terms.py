@@ -45,15 +45,15 @@ _SHORT = 4
 def find_terms(tokens: Tokens) -> Iterator[Candidate]:
     """Yield the terms; what is common to many people has a low confidence."""
     for word in tokens.where:
-        type_ = _kind(word)
+        type_ = type_of_word(word)
         if type_ is None:
             continue
         for index in tokens.where[word]:
             yield _term(tokens, index, type_)
 
 
-def _kind(word: str) -> str | None:
-    """Return the type of a word, if it has one."""
+def type_of_word(word: str) -> str | None:
+    """Return what a word says of a person, if anything: its type."""
     lower = word.lower()
     type_ = _TERMS.get(lower) or tables.kinds().get(word)
     if type_ is None and lower.endswith("s"):

@@ -80,9 +80,15 @@ _OPTIONAL = re.compile(r"\(( [^()]*)\)\*")
 _GENERAL = (
     r"(?: (?:tests?|results?|status|records?|histor(?:y|ies)|information|data|details?"
     r"|matters?|issues?|problems?|cases?|reports?|findings?|claims?|decisions?|files?"
-    r"|documents?|notes|treatments?|levels?|situations?|circumstances|lists?))*"
+    r"|documents?|notes|treatments?|levels?|situations?|circumstances|lists?"
+    r"|diagnos(?:is|es)|conditions?|symptoms?|medications?|therap(?:y|ies)))*"
 )
 """What may follow the term of a trade: "fertility treatment" is of fertility alone."""
+_HEADS = (
+    r"(?:(?:(?:diagnos(?:is|es)|treatments?|medications?|symptoms?|signs"
+    r"|histor(?:y|ies)|cases?)(?:,? (?:and|or) |, )?)+ (?:of|for) (?:any |an? |the )?)?"
+)
+"""What may be before it: so is "the diagnosis and treatment of depression"."""
 _ANY = "\0"
 
 
@@ -368,7 +374,8 @@ def _pattern(phrases: tuple[str, ...]) -> str:
         .replace(_ANY, " (?:[^ ]+ ){1,6}?")
         for phrase in sorted(phrases, key=lambda phrase: -len(phrase.split()))
     )
-    return rf"(?<![\w-])(?:{'|'.join(rules)})(?:s|(?<=[sxh])es)?(?!\w){_GENERAL}(?!\w)"
+    term = rf"(?:{'|'.join(rules)})(?:s|(?<=[sxh])es)?(?!\w)"
+    return rf"(?<![\w-]){_HEADS}{term}{_GENERAL}(?!\w)"
 
 
 def _may_be_missing(group: re.Match[str]) -> str:

@@ -145,6 +145,7 @@ def is_common(word: str) -> bool:
     return bool(mark) and rest in _CONTRACTED and stem in common_words()
 
 
+# Of medicines, stems of international nonproprietary names (WHO).
 _ENDINGS = {
     "CONDITION": re.compile(
         r".{3,40}(?:itis|aemia|emia|opathy|algia|uria|penia|ythmia|trophy|plegia|paresis"
@@ -154,7 +155,9 @@ _ENDINGS = {
         r".{3,40}(?:ectomy|otomy|ostomy|oscopy|plasty|cillin|mycin|floxacin|prazole|conazole"
         r"|statin|sartan|olol|dipine|formin|gliptin|gliflozin|azepam|azolam|oxetine|triptan"
         r"|setron|semide|thiazide|profen|xaban|parin|tinib|ximab|zumab|codone|codeine"
-        r"|[^A]pril)s?$"
+        r"|[^A]pril|grelor|gatran|glutide|glitazone|lukast|cycline|mivir|vudine|tegravir"
+        r"|navir|fenacin|dronate|tadine|rizine|asone|solone|gabalin|triptyline"
+        r"|peridone|tiapine|lanzapine|parib|ciclib)s?$"
     ),
 }
 
