@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from sdrag.documents import UnreadableError, read_bytes
+from sdrag.documents import UnreadableError, read_bytes, table_of
+from sdrag.documents.formats import MAX_COLUMNS
 from tests.support.files import docx, pdf, run
 
 TEXT = "Mara Whitlock came at noon. Zoë paid 20 €."
@@ -88,6 +89,15 @@ def test_the_separator_of_a_table_is_found(table, expected):
     """In any encoding of Excel; each row is lines of its columns."""
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         assert texts("a.csv", table.encode(encoding)) == expected
+
+
+def test_cells_cannot_make_a_table_wider_than_is_shown():
+    """A cell may hold lines that look like columns."""
+    cell = "\n".join(f"k{number}: v" for number in range(3 * MAX_COLUMNS))
+    columns, (row,) = table_of(f"note: {cell}")
+
+    assert len(columns) == MAX_COLUMNS
+    assert row[columns[-1]].end == len(f"note: {cell}")  # no line is left out
 
 
 def test_a_table_is_one_document_or_one_for_each_row():
