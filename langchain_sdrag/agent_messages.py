@@ -7,7 +7,7 @@ metadata, so it is given all that any constraint's `where` could ask for: every
 constraint holds for it. Whatever else a message holds is dropped, and so are the
 arguments of tool calls, which the model wrote for another principal.
 
-A mark says to whom a message was released; see `Keys.released_to` of the core. It is
+A mark says to whom a message was released; see `Keys.mark_release` of the core. It is
 kept in the response metadata of a message, which is sent to no provider.
 """
 
@@ -119,7 +119,7 @@ class Release(Confidential):
         documents = _artifact(message) or ()
         texts = (message.type, str(message.text), *(d.page_content for d in documents))
         keys, policy = self.engine.disclosure.state.keys, self.engine.policy
-        return keys.released_to(self.request.principal, policy.hash, texts)
+        return keys.mark_release(self.request.principal, policy.hash, texts)
 
     def _steps(self, message: BaseMessage) -> Steps[Disclosure]:
         documents, text = _artifact(message), str(message.text)

@@ -264,7 +264,7 @@ def _example(parsed: ParsedConstraint) -> dict[str, Any]:
 
     sentence = parsed.constraint.text
     trial = try_constraint(parsed, Policy.read([sentence]))
-    own = [k.phrases for k in kinds_of_mentions() if sentence == f"Hide {k.name}"]
-    texts = {re.sub("[{}]", "", phrase) for phrases in own for phrase in phrases}
-    held = [(t, w) for w, t in trial.hides if not own or t in texts]
-    return {"examples": [{"text": t, "hides": list(w)} for t, w in held[:1]]}
+    listed = [k.phrases for k in kinds_of_mentions() if sentence == f"Hide {k.name}"]
+    texts = {re.sub("[{}]", "", phrase) for phrases in listed for phrase in phrases}
+    fitting = [(t, w) for w, t in trial.hides if not listed or t in texts]
+    return {"examples": [{"text": t, "hides": list(w)} for t, w in fitting[:1]]}

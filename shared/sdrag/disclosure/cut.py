@@ -99,12 +99,11 @@ def cut(text: str, taken: Taken, applied: Sequence[str], marks: Marks) -> Replac
 _ANY_MONTH = "|".join(MONTHS)
 _TABLE = {
     noun: (
-        re.compile(f"(?i:{form.replace('{months}', _ANY_MONTH)})"),
+        re.compile(f"(?i:{form.replace('{months}', _ANY_MONTH)})") if form else None,
         frozenset(types.split()),
     )
     for noun, (form, types) in NOUNS.items()
 }
-_NO_FORM = "(?i:)"
 _WORD = re.compile(r"[^\W\d_]+")
 _OTHER_NAMES = ("place", "organisation")
 _NAMED = ("person", *_OTHER_NAMES)
@@ -215,9 +214,9 @@ def _noun(surface: str, kind: _Nouns) -> str:
     return fitting[0] if fitting else ""
 
 
-def _fits(surface: str, form: re.Pattern[str], types: frozenset[str]) -> bool:
+def _fits(surface: str, form: re.Pattern[str] | None, types: frozenset[str]) -> bool:
     """Say whether words look like what a noun says, or one is known to be of it."""
-    if form.pattern != _NO_FORM:
+    if form is not None:
         return form.search(surface) is not None
     return any(type_of_word(word) in types for word in _WORD.findall(surface))
 

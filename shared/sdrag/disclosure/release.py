@@ -67,12 +67,12 @@ def close(
     text: str, spans: Mapping[bytes, Iterable[Span]], register: Register
 ) -> dict[Span, frozenset[bytes]]:
     """Return all that rules take from a text: the spans, and the rules of each."""
-    found = [(span, {rule}) for rule, each in spans.items() for span in each]
+    matches = [(span, {rule}) for rule, each in spans.items() for span in each]
     if register:
-        found += [(span, {*rules}) for rules, span in register.find(readings(text))]
+        matches += [(span, {*rules}) for rules, span in register.find(readings(text))]
     closed: dict[Span, frozenset[bytes]] = {}
-    whole_words = widened(text, (span for span, _ in found))
-    for span, (_, rules) in zip(whole_words, found, strict=True):
+    whole_words = widened(text, (span for span, _ in matches))
+    for span, (_, rules) in zip(whole_words, matches, strict=True):
         closed[span] = closed.get(span, frozenset()) | rules
     return closed
 
@@ -86,13 +86,13 @@ def find_disguised(
     `Ann%20Lee`, `ann_lee`, `AnnLee7` and, for longer forms, `annlee` are spellings of
     one name; what holds one is never shown, since it cannot be cut without a trace.
     """
-    held = _spelt(text, register) if register else frozenset[bytes]()
+    spelt = _spelt(text, register) if register else frozenset[bytes]()
 
     def without(rule: bytes) -> str:
         spans = merge(span for span, rules in taken.items() if rule in rules)
         return splice(text, spans, lambda span: _BLANK * len(span))
 
-    return frozenset(rule for rule in held if rule in _spelt(without(rule), register))
+    return frozenset(rule for rule in spelt if rule in _spelt(without(rule), register))
 
 
 def _spelt(text: str, register: Register) -> frozenset[bytes]:
@@ -105,11 +105,11 @@ def _spelt(text: str, register: Register) -> frozenset[bytes]:
     }
     if max(map(len, runs), default=0) > _LONGEST:  # it would take minutes to search
         return register.rules()
-    held = register.inside(runs, DENSE)
+    rules = register.inside(runs, DENSE)
     if len(text) <= _BRIEF:
         whole = {_SEPARATORS.sub("", reading.text) for reading in read}
-        held |= register.inside(whole, _ACROSS)
-    return held.union(*(by for by, _ in register.find_forms((*read, *parted))))
+        rules |= register.inside(whole, _ACROSS)
+    return rules.union(*(by for by, _ in register.find_forms((*read, *parted))))
 
 
 @dataclass(frozen=True, repr=False)

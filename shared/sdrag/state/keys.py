@@ -97,7 +97,7 @@ class Keys:
         known = principal and (principal.id, principal.tenant)
         return self.of("session", json.dumps([known, session_id]))
 
-    def released_to(
+    def mark_release(
         self, principal: Principal | None, policy: str, texts: Iterable[str]
     ) -> str:
         """

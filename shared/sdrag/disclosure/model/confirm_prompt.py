@@ -24,7 +24,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from sdrag.disclosure.model.controls import FIRST_NUMBER, Kind, draw_harmless, seed
-from sdrag.disclosure.model.extract import asked_again, between_marks
+from sdrag.disclosure.model.extract import ask_again, between_marks
 from sdrag.disclosure.model.replies import read_answers
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
 from sdrag.effects.steps import CUT_OFF, Failure, Outcome, why_failed
@@ -255,7 +255,7 @@ def _task(
         constraints=constant(constraints),
         sentences=sensitive(sentences_),
         questions=sensitive(asked),
-        again=constant(asked_again(wrong)),
+        again=constant(ask_again(wrong)),
     )
 
 

@@ -145,7 +145,7 @@ def extraction_prompt(
     return prompt, control
 
 
-def asked_again(wrong: str) -> str:
+def ask_again(wrong: str) -> str:
     """Say, at the end of a prompt, what was wrong with the last reply to it."""
     return _AGAIN.format(wrong=wrong) if wrong else ""
 
@@ -168,7 +168,7 @@ def between_marks(template: str, given: str, key: bytes, **parts: Labelled) -> M
 def _task(
     text: Labelled, constraints: Labelled, key: bytes, wrong: str = ""
 ) -> Message:
-    again = constant(asked_again(wrong))
+    again = constant(ask_again(wrong))
     return between_marks(
         _TASK, text.text, key, constraints=constraints, text=text, again=again
     )
