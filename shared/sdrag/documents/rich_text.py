@@ -81,12 +81,11 @@ def read_html(data: bytes, remarks: Remarks) -> Iterator[Record]:
     """Read a page, a line for each block."""
     with require_extra("documents", "HTML"):
         from bs4 import BeautifulSoup  # noqa: PLC0415 -- an extra
-        from bs4.builder._lxml import LXMLTreeBuilder  # noqa: PLC0415 -- an extra
         from lxml.etree import HTMLParser  # noqa: PLC0415 -- an extra
     with _parsing("HTML"):
         # Python's own parser takes quadratic time for tags that nothing closes.
-        parser = LXMLTreeBuilder(parser=partial(HTMLParser, huge_tree=True))
-        page = BeautifulSoup(decode(data, remarks), builder=parser)
+        parser = partial(HTMLParser, huge_tree=True)
+        page = BeautifulSoup(decode(data, remarks), "lxml", parser=parser)
         title = page.title.get_text(strip=True) if page.title else ""
         text = re.sub(" +", " ", "".join(_pieces(page, remarks.unread)))
     lines = (line.lstrip(" ").rstrip() for line in text.split("\n"))
