@@ -20,10 +20,9 @@ from hashlib import blake2b
 from langchain_core.documents import Document
 
 from sdrag.errors import HostError
-from sdrag.vocabulary import UNNAMED, Passage, is_unnamed
+from sdrag.vocabulary import UNNAMED, Passage, is_unnamed, name_document
 
 SCORE_KEY = "relevance_score"
-_DOCUMENT_KEYS = ("document_id", "source", "doc_id")
 _KEY = secrets.token_bytes(32)
 
 
@@ -54,10 +53,7 @@ def passage_of(document: object) -> Passage:
         text=document.page_content,
         metadata=metadata,
         score=_number(metadata.get(SCORE_KEY)),
-        document_id=next(
-            (value for key in _DOCUMENT_KEYS if (value := _name(metadata.get(key)))),
-            None,
-        ),
+        document_id=name_document(metadata),
     )
 
 
@@ -81,7 +77,3 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if math.isfinite(value) else None
-
-
-def _name(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -17,7 +17,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextN
 
 from sdrag.errors import HostError
 from sdrag.framework import is_layout
-from sdrag.vocabulary import EVIDENCE_KEY, Passage
+from sdrag.vocabulary import EVIDENCE_KEY, Passage, name_document
 
 _TEMPLATES = ("text_template", "metadata_template", "metadata_separator")
 
@@ -33,13 +33,18 @@ def passages_of(nodes: Iterable[object]) -> tuple[Passage, ...]:
 
 
 def passage_of(node: BaseNode, score: float | None = None) -> Passage:
-    """Read a node."""
+    """
+    Read a node.
+
+    Its document is what its metadata calls so, and else the one it was cut from: a file
+    of several pages is several documents to the framework.
+    """
     return Passage(
         id=node.node_id,
         text=node.get_content(metadata_mode=MetadataMode.NONE),
         metadata=node.metadata,
         score=score,
-        document_id=node.ref_doc_id,
+        document_id=name_document(node.metadata) or node.ref_doc_id,
     )
 
 

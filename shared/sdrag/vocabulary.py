@@ -39,6 +39,7 @@ __all__ = [
     "Span",
     "WhereMissing",
     "is_unnamed",
+    "name_document",
 ]
 
 Method = Literal["redact", "rephrase", "withhold"]
@@ -73,6 +74,7 @@ UNNAMED = "unnamed-"
 """How the id begins that represents one where the host gave none."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_DOCUMENT_KEYS = ("document_id", "source", "doc_id")
 
 
 class Confidential:
@@ -145,6 +147,12 @@ class Passage(Confidential):
 
     def __repr__(self) -> str:
         return f"Passage({len(self.text)} characters, score={self.score})"
+
+
+def name_document(metadata: Mapping[str, Any]) -> str | None:
+    """Return what a text's metadata calls its document, in every framework alike."""
+    values = (metadata.get(key) for key in _DOCUMENT_KEYS)
+    return next((value for value in values if isinstance(value, str) and value), None)
 
 
 def is_unnamed(passage: Passage) -> bool:

@@ -32,7 +32,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.tokens import Completion, Meter
 from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.policy import Policy
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Passage, name_document
 
 if TYPE_CHECKING:
     from sdrag.disclosure import Ingested
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1000
 _DATABASE = "chroma.sqlite3"
-_DOCUMENT_KEYS = ("document_id", "source", "doc_id", "ref_doc_id")
+_NO_DOCUMENT = "None"
+"""What LlamaIndex's stores write for a node that was cut from no document."""
 
 Read = Callable[[], Iterator[Passage]]
 """Yields the chunks of an index, in its order; called more than once."""
@@ -251,6 +252,19 @@ def _of_chroma(folder: Path, name: str) -> Read:
 
 
 def _passage(identity: str, text: str, metadata: dict[str, Any]) -> Passage:
-    named = next((metadata[key] for key in _DOCUMENT_KEYS if metadata.get(key)), None)
-    document = None if named is None else str(named)
+    """Read a row; LlamaIndex keeps a node in it, and writes over its metadata."""
+    reference = metadata.get("ref_doc_id")
+    kept = _kept_metadata(metadata.get("_node_content"))
+    document = name_document(metadata if kept is None else kept)
+    if document is None and reference != _NO_DOCUMENT:
+        document = reference
     return Passage(identity, text, metadata, document_id=document)
+
+
+def _kept_metadata(content: object) -> dict[str, Any] | None:
+    """Return the metadata that a stored node came with."""
+    try:
+        metadata = json.loads(str(content)).get("metadata")
+    except (ValueError, AttributeError):
+        return None
+    return metadata if isinstance(metadata, dict) else None

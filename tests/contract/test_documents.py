@@ -1,0 +1,100 @@
+"""Chunks are of one document whoever cut them, in both frameworks alike."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.documents import Document
+from langchain_text_splitters import (
+    CharacterTextSplitter,
+    MarkdownTextSplitter,
+    RecursiveCharacterTextSplitter,
+    TextSplitter,
+)
+from llama_index.core import Document as LlamaIndexDocument
+from llama_index.core.node_parser import (
+    HierarchicalNodeParser,
+    MarkdownNodeParser,
+    NodeParser,
+    SentenceSplitter,
+    SentenceWindowNodeParser,
+    TokenTextSplitter,
+)
+from llama_index.core.schema import NodeWithScore, TextNode
+
+import langchain_sdrag
+import llamaindex_sdrag
+
+POLICY = {"constraints": ["Remove the names of witnesses"]}
+TEXT = (
+    "# Night watch\n\nThe witness was Anna Wick, and she signed the log.\n\n"
+    "# Morning\n\nThe harbour was calm and cold. Nobody was on the quay at seven. "
+    "Two boats came in before eight, and both were empty.\n\n"
+    "Wick left the quay at nine."
+)
+KEYS = ("document_id", "source", "doc_id")
+LANGCHAIN = {
+    "characters": CharacterTextSplitter(
+        separator="\n\n", chunk_size=60, chunk_overlap=0
+    ),
+    "recursive": RecursiveCharacterTextSplitter(chunk_size=80, chunk_overlap=10),
+    "starts": RecursiveCharacterTextSplitter(
+        chunk_size=70, chunk_overlap=0, add_start_index=True
+    ),
+    "headings": MarkdownTextSplitter(chunk_size=90, chunk_overlap=0),
+}
+LLAMAINDEX = {
+    "sentences": SentenceSplitter(chunk_size=24, chunk_overlap=0),
+    "tokens": TokenTextSplitter(chunk_size=24, chunk_overlap=4),
+    "windows": SentenceWindowNodeParser.from_defaults(window_size=1),
+    "levels": HierarchicalNodeParser.from_defaults(chunk_sizes=[96, 24]),
+    "headings": MarkdownNodeParser.from_defaults(),
+}
+
+
+def release_in_langchain(chunks: list[Document]) -> list[str]:
+    compressor = langchain_sdrag.SelectiveDisclosureCompressor(policy=POLICY)
+    return [chunk.page_content for chunk in compressor.compress_documents(chunks, "q")]
+
+
+def release_in_llamaindex(nodes: list[TextNode]) -> list[str]:
+    postprocessor = llamaindex_sdrag.SelectiveDisclosurePostprocessor(policy=POLICY)
+    scored = [NodeWithScore(node=node, score=1.0) for node in nodes]
+    return [each.text for each in postprocessor.postprocess_nodes(scored, None, "q")]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("splitter", LANGCHAIN.values(), ids=LANGCHAIN)
+def test_a_name_told_by_one_chunk_is_hidden_in_all_of_langchain(
+    key: str, splitter: TextSplitter
+):
+    """The chunks of a splitter keep the metadata that names their document."""
+    chunks = splitter.split_documents([Document(TEXT, metadata={key: "log.txt"})])
+    assert len(chunks) > 1
+    assert "Wick" not in "".join(release_in_langchain(chunks))
+
+
+@pytest.mark.parametrize("key", [*KEYS, None])
+@pytest.mark.parametrize("parser", LLAMAINDEX.values(), ids=LLAMAINDEX)
+def test_a_name_told_by_one_chunk_is_hidden_in_all_of_llamaindex(
+    key: str | None, parser: NodeParser
+):
+    """The nodes of a parser know their document without metadata too."""
+    document = LlamaIndexDocument(text=TEXT, metadata={key: "log.txt"} if key else {})
+    nodes = parser.get_nodes_from_documents([document])
+    assert len(nodes) > 1
+    assert "Wick" not in "".join(release_in_llamaindex(nodes))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_metadata_names_is_joined_alike(key: str):
+    """Chunks that a loader or a store made, with nothing but their metadata."""
+    told, telling = "Wick left the quay at nine.", "The witness was Anna Wick."
+    for names, hidden in ((("a", "a"), True), (("a", "b"), False)):
+        pairs = list(zip((told, telling), names, strict=True))
+        documents = [Document(text, metadata={key: name}) for text, name in pairs]
+        nodes = [TextNode(text=text, metadata={key: name}) for text, name in pairs]
+
+        released = release_in_langchain(documents)
+
+        assert released == release_in_llamaindex(nodes)
+        assert ("Wick" not in released[0]) is hidden
