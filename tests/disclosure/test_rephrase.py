@@ -2,6 +2,8 @@
 
 import json
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -88,13 +90,13 @@ def test_a_word_hidden_for_its_meaning_is_cut_wherever_it_survives():
     passage = Passage("p1", "He hid the small lamp under his coat.")
 
     result, _ = disclosed(
-        lambda _: "Elsewhere a lamp stood.",
+        lambda _: "Under his coat a lamp was hid.",
         passages=(passage,),
         finds="lamp",
         with_model="union",
     )
 
-    assert result.passages[0].text == "Elsewhere a [person] stood."
+    assert result.passages[0].text == "Under his coat a [person] was hid."
 
 
 @pytest.mark.parametrize(
@@ -194,3 +196,47 @@ def test_withheld_passages_are_not_rephrased_into_others():
 
     assert result.passages == ()
     assert prompts == []
+
+
+_REPLIES = tomllib.loads(
+    Path(__file__).with_name("rephrasings.toml").read_text("utf-8")
+)
+
+
+@pytest.mark.parametrize("case", _REPLIES["survives"])
+def test_a_hidden_value_does_not_come_back_in_another_notation(case):
+    """What a reply adds to what the cuts leave is no value; the rest stays."""
+    rule = {"id": "soft", "text": case["rule"], "method": "rephrase"}
+    passage = Passage("p1", case["text"], document_id="d")
+
+    result, prompts = disclosed(
+        lambda _: case["reply"], [rule], [passage], with_model="union"
+    )
+
+    assert prompts
+    text = result.passages[0].text
+    assert not [form for form in case["gone"] if form in text]
+
+
+@pytest.mark.parametrize("case", _REPLIES["unusable"])
+def test_a_reply_that_is_no_rewording_has_failed(case):
+    """A refusal, JSON or the prompt itself is no passage."""
+    result, _ = disclosed(lambda _: case["reply"], passages=PASSAGES[:1])
+
+    assert result.passages[0].text == "[person] saw the van at noon."
+    assert {"not-rephrased"} == {d.reason for d in result.decisions}
+
+
+@pytest.mark.parametrize("case", _REPLIES["stays"])
+def test_a_right_rewording_stays_as_it_is(case):
+    """General words in place of what is protected, and what the cuts leave."""
+    rule = {"id": "soft", "text": case["rule"], "method": "rephrase"}
+
+    result, _ = disclosed(
+        lambda _: case["reply"],
+        [rule],
+        [Passage("p1", case["text"], document_id="d")],
+        with_model="union",
+    )
+
+    assert result.passages[0].text == case["reply"]

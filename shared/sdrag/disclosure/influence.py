@@ -54,7 +54,7 @@ def redact_question(
     asked = [parse(rule) for rule in rules]
     (outcome,) = yield from setup.locator.detector_for(asked).detect([question])
     mentions = replied(outcome)
-    findings = [*_find_types(question, mentions, asked)]
+    findings = [*find_types(question, mentions, asked)]
     findings += find_by_name(JoinedText.of([Passage("", question)]), mentions, asked)
     taken: dict[Span, frozenset[str]] = {}
     for rule in rules:
@@ -66,7 +66,7 @@ def redact_question(
     return cut(question, taken, names, marks).apply(question).text or ""
 
 
-def _find_types(
+def find_types(
     question: str, mentions: Sequence[Mention], asked: Sequence[ParsedConstraint]
 ) -> Iterator[Finding]:
     """Yield the mentions of every type a constraint asks for, whatever is near them."""

@@ -99,6 +99,20 @@ def locate_texts(
     return lookup
 
 
+def read_once(texts: Texts, setup: DisclosureSetup) -> Steps[tuple[Lookup, Doubts]]:
+    """
+    Read passages like those of the store, with the local engine, and keep nothing.
+
+    Returns:
+        The texts with what was found in them, and what could not be decided.
+    """
+    lookup = Lookup(texts, setup)
+    wanted = dict(enumerate(texts.applied[: len(texts.passages)]))
+    reading = yield from _read_locally(lookup, texts.groups(wanted), whole=False)
+    lookup.add(_rows(lookup, lookup.local, wanted, reading.local, (), whole=False))
+    return lookup, reading.doubts
+
+
 def _keep(
     lookup: Lookup,
     reading: _Reading,

@@ -6,29 +6,35 @@ each batch of constraints, and reassign it after each iteration." So there are a
 round trips as batches; blocks go side by side. Constraints that are enforced by cutting
 are enforced first, so the model sees less. Each passage is rephrased by itself, so that
 it stays a passage; one that is longer than the token budget, block by block. The paper
-trusts the rephrasing. Here every form that was found for any constraint is cut out of
-what comes back. Where the model fails, or a passage speaks to it, the cuts alone
-enforce the constraint. Like every prompt of redaction this one takes no query.
+trusts the rephrasing. Here what comes back is read like a text of the store, under the
+same constraints: what falls under one is cut, and so is every form that was found and
+every value that the cuts do not leave. Where the model fails, where its reply is no
+rewording, or where a passage speaks to it, the cuts alone enforce the constraint. Like
+every prompt of redaction this one takes no query.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.disclosure.cut import RedactedText, cut
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.cut import RedactedText, Taken, cut
 from sdrag.disclosure.forms import lasts
+from sdrag.disclosure.influence import find_types
+from sdrag.disclosure.locate import read_once
 from sdrag.disclosure.model.extract import between_marks
-from sdrag.disclosure.release import Enforcement, close
+from sdrag.disclosure.model.rewording import find_new_values, is_rewording
+from sdrag.disclosure.release import Enforcement, close, find_disguised
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.texts import blocks
+from sdrag.disclosure.texts import Texts, blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
 from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
 from sdrag.effects.tokens import estimate_tokens
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
-from sdrag.vocabulary import Confidential, Constraint
+from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
 _SYSTEM = """\
 You rewrite confidential documents so that others may read them.
@@ -92,6 +98,7 @@ def _task(text: Labelled, constraints: Labelled, key: bytes) -> Message:
 
 
 _MARK = re.compile(r"^==[0-9a-f]{16}==[ \t]*$", re.MULTILINE)
+_NO_REWORDING = "not-rephrased"
 _MAX_FACTOR, _MAX_EXTRA = 4, 500
 """A reply longer than so many times its text, and so much more, is no rephrasing."""
 
@@ -113,14 +120,15 @@ class _Draft(Confidential):
     text: Labelled
     failure: str = ""
 
-    def reassign(self, outcome: Outcome[Labelled]) -> None:
-        """Take over what a batch made of the text."""
+    def reassign(self, outcome: Outcome[Labelled], kept: str, prompt: Prompt) -> None:
+        """Take over what a batch made of the text; `kept` is what the cuts leave."""
         if isinstance(outcome, Failure):
             self.failure = why_failed(outcome.error)
             return
         text = _MARK.sub("", outcome.value.text).strip()
-        if not text or len(text) > _MAX_FACTOR * len(self.text.text) + _MAX_EXTRA:
-            self.failure = "not-rephrased"
+        too_long = len(text) > _MAX_FACTOR * len(self.text.text) + _MAX_EXTRA
+        if too_long or not is_rewording(text, kept, self.text.text, prompt):
+            self.failure = _NO_REWORDING
             return
         self.text = Labelled(text, outcome.value.labels)
 
@@ -153,7 +161,7 @@ def rephrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforcem
             setup.policy.disclosure.token_budget,
         )
     ]
-    yield from _ask(drafts, setup)
+    yield from _ask(drafts, enforcement)
     failed = {
         (draft.index, rule.id): draft.failure
         for draft in drafts
@@ -164,16 +172,17 @@ def rephrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforcem
     for draft in drafts:
         if (draft.index, draft.constraints[0].id) not in failed:
             texts.setdefault(draft.index, []).append(draft.text.text)
-    rephrased = {
-        index: _describe(
-            enforcement,
-            index,
-            cuts[index],
-            _cut_survivors(enforcement, index, "\n".join(parts)),
-            soft,
-        )
-        for index, parts in texts.items()
-    }
+    replies = {index: "\n".join(parts) for index, parts in texts.items()}
+    taken = yield from _read(enforcement, replies, setup)
+    rephrased: dict[int, RedactedText] = {}
+    for index, text in replies.items():
+        shown = _cut(enforcement, index, text, taken.get(index))
+        if shown is None:
+            rules = _rules(enforcement, index, soft)
+            failed |= {(index, rule.id): _NO_REWORDING for rule in rules}
+        else:
+            before = cuts[index]
+            rephrased[index] = _describe(enforcement, index, before, shown, soft)
     return replace(enforcement, rephrased=rephrased, failed=failed)
 
 
@@ -184,8 +193,9 @@ def _rules(
     return tuple(rule for rule in enforcement.texts.constraints if rule.id in names)
 
 
-def _ask(drafts: Sequence[_Draft], setup: DisclosureSetup) -> Steps[None]:
+def _ask(drafts: Sequence[_Draft], enforcement: Enforcement) -> Steps[None]:
     """Reassign each text batch after batch; one round trip for all blocks."""
+    setup = enforcement.setup
     size = setup.policy.disclosure.batch_size
     longest = max((len(draft.constraints) for draft in drafts), default=0)
     for start in range(0, longest, size):
@@ -194,32 +204,97 @@ def _ask(drafts: Sequence[_Draft], setup: DisclosureSetup) -> Steps[None]:
             for draft in drafts
             if not draft.failure and start < len(draft.constraints)
         ]
-        outcomes = yield from complete(
+        prompts = [
             rephrasing_prompt(
                 draft.text, draft.constraints[start : start + size], setup.key
             )
             for draft in asked
-        )
-        for draft, outcome in zip(asked, outcomes, strict=True):
-            draft.reassign(outcome)
+        ]
+        outcomes = yield from complete(prompts)
+        for draft, outcome, prompt in zip(asked, outcomes, prompts, strict=True):
+            kept = enforcement.cut_of(draft.index).text or ""
+            draft.reassign(outcome, kept, prompt)
 
 
-def _cut_survivors(enforcement: Enforcement, index: int, text: str) -> str:
-    """Cut out of a rephrased text whatever survived of what was found."""
-    folded = fold(text)
-    register = enforcement.registers[enforcement.handle(index)]
-    known = close(text, {}, register)
+def _read(
+    enforcement: Enforcement, replies: Mapping[int, str], setup: DisclosureSetup
+) -> Steps[dict[int, Taken]]:
+    """Return what constraints take from each reply; without a reading, none."""
+    if not replies:
+        return {}
+    passages = enforcement.texts.passages
+    reworded = tuple(replace(passages[i], text=text) for i, text in replies.items())
+    texts = Texts(reworded, enforcement.texts.constraints, setup.policy.metadata)
+    lookup, doubts = yield from read_once(texts, setup)
+    undecided = {index for index, _ in doubts}
+    mentions = yield from _detect(enforcement, replies, setup)
+    taken: dict[int, Taken] = {}
+    for n, (index, reply) in enumerate(replies.items()):
+        if n in undecided or mentions[n] is None:
+            continue
+        register = enforcement.registers[enforcement.handle(index)]
+        known = close(reply, lookup.spans_of(n), register)
+        kept = fold(enforcement.cut_of(index).text or "")
+        new = [
+            (finding.span, frozenset({finding.constraint_id}))
+            for finding in mentions[n] or ()
+            if not any(PhraseMatcher([finding.span.of(reply)]).find(kept))
+        ]
+        forms = _forms(enforcement, index)
+        every = frozenset(enforcement.applied[index])
+        values = find_new_values(reply, kept.text, set[str]().union(*forms.values()))
+        again = [
+            (span, frozenset({name}))
+            for name, surfaces in forms.items()
+            for span in PhraseMatcher(filter(lasts, surfaces)).find(fold(reply))
+        ]
+        named = [(span, enforcement.named(rules)) for span, rules in known.items()]
+        united: dict[Span, frozenset[str]] = {}
+        for span, names in (*named, *new, *again, *((v, every) for v in values)):
+            united[span] = united.get(span, frozenset()) | names
+        taken[index] = united
+    return taken
+
+
+def _detect(
+    enforcement: Enforcement, replies: Mapping[int, str], setup: DisclosureSetup
+) -> Steps[list[list[Finding] | None]]:
+    """Return the mentions of the types that the constraints of each reply name."""
+    asked = [parse(rule) for rule in enforcement.texts.constraints]
+    outcomes = yield from setup.locator.detector_for(asked).detect([*replies.values()])
+    found: list[list[Finding] | None] = []
+    for (index, reply), outcome in zip(replies.items(), outcomes, strict=True):
+        if isinstance(outcome, Failure):
+            found.append(None)
+            continue
+        applied = enforcement.applied[index]
+        rules = [parsed for parsed in asked if parsed.constraint.id in applied]
+        found.append([*find_types(reply, outcome.value, rules)])
+    return found
+
+
+def _forms(enforcement: Enforcement, index: int) -> dict[str, set[str]]:
+    """Return the words that each constraint takes from a passage."""
     original = enforcement.texts.all[index].text
     forms: dict[str, set[str]] = {}
     for span, names in enforcement.taken(index).items():
         for name in names:
             forms.setdefault(name, set()).add(span.of(original))
-    taken = {span: enforcement.named(rules) for span, rules in known.items()}
-    for name, surfaces in forms.items():
-        for span in PhraseMatcher(filter(lasts, surfaces)).find(folded):
-            taken[span] = taken.get(span, frozenset()) | {name}
+    return forms
+
+
+def _cut(
+    enforcement: Enforcement, index: int, text: str, taken: Taken | None
+) -> str | None:
+    """Cut out of a reply what falls under a constraint; `None` if that fails."""
+    if taken is None:
+        return None
     applied, marks = enforcement.applied[index], enforcement.marks_of(index)
-    return cut(text, taken, applied, marks).apply(text).text or ""
+    shown = cut(text, taken, applied, marks).apply(text).text or ""
+    register = enforcement.registers[enforcement.handle(index)]
+    kept = enforcement.cut_of(index).text or ""
+    spelt = find_disguised(shown, {}, register) - find_disguised(kept, {}, register)
+    return None if enforcement.named(spelt) & {*applied} else shown
 
 
 def _describe(
