@@ -20,6 +20,11 @@ from sdrag.vocabulary import Confidential, Span
 
 _LOOKALIKES = str.maketrans(LOOKALIKES)
 _MARKUP = re.compile(r"<!--|-->|[<>]")
+_SEAMS = re.compile(
+    r"(?m)^[ \t]{0,20}(?:\*|//|#|--|;)[ \t]"
+    r"|(?<=[\"'])[ \t]{1,20}[\w:-]{1,30}=[\"']|[\"'](?=[ \t]{1,20}[\w:-]{1,30}=[\"'])"
+)
+"""What parts the lines of a comment, and the attributes of a tag."""
 _WORD = re.compile(r"\w{3,}")
 
 
@@ -44,8 +49,11 @@ def views(text: str, depth: int = 3) -> Iterator[View]:
     `depth`: how many encodings inside each other are undone.
     """
     yield _view(MappedText.of(text))
+    seamless = _SEAMS.sub(_blank, text)
+    if seamless != text:
+        yield _view(MappedText.of(seamless))
     # Decoding drops tags and comments; without their signs, what is in them stays.
-    unmarked = _MARKUP.sub(lambda match: " " * len(match.group()), text)
+    unmarked = _MARKUP.sub(_blank, text)
     for variant in dict.fromkeys((text, unmarked)):
         decoded = decode(variant, depth)
         if decoded.before is not None:
@@ -61,6 +69,10 @@ def is_hidden(words: str, span: Span, text: str) -> bool:
     """Say whether a reader of the original sees none of some decoded words."""
     shown = plain(span.of(text))
     return not any(word in shown for word in _WORD.findall(words))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def _view(source: MappedText) -> View:

@@ -40,6 +40,15 @@ _PADDED_LENGTH = 600
 _LEAST_INFORMATION = 0.06
 _EDGE = 200
 _NEIGHBOURS = 20
+_SCRAP = 60
+"""Characters of a passage that can be the middle of a sentence."""
+_MOST_SCRAPS = 6
+_MARK = r"\.{2,}+|\u2026|[\u2013\u2014>/<|~*\u00ab\u00bb]|[\[(][^\[\]()]{0,24}[\])]"
+_MARKS_AFTER = re.compile(rf"(?:\s|{_MARK}|\s-)+\Z")
+_MARKS_BEFORE = re.compile(
+    rf"(?:\s|{_MARK}|-|(?i:(?:part|step) )?\w{{1,2}}(?: of \w{{1,2}}|/\d)?[:.)])*+"
+)
+"""Marks of a text that goes on or went before: dots, dashes, arrows, part numbers."""
 _ENDS = (*".!?\"'\u201d\u2019)\u3002\uff01\uff1f", "```")
 """After these no sentence goes on."""
 
@@ -230,26 +239,50 @@ def _find_patterns(text: str, readings: Sequence[View]) -> Iterator[Suspicion]:
 
 def _find_across(index: int, passages: Sequence[Passage]) -> Iterator[Suspicion]:
     """
-    Yield orders that begin at the open end of a passage and go on in another.
+    Yield orders that begin at the open end of a passage and go on in others.
 
     Only the passage in which an instruction begins is suspicious: nobody can have
     another document withheld by what stands before it.
     """
     text = passages[index].text
-    tail = text[-_EDGE:].rstrip()
-    if not tail or tail.endswith(_ENDS):
-        return
-    offset = len(text) - len(text[-_EDGE:])
+    offset = max(0, len(text) - _EDGE)
+    tail = _MARKS_AFTER.sub("", text[offset:])
     first = max(0, index - _NEIGHBOURS)
-    for other in range(first, min(len(passages), index + _NEIGHBOURS + 1)):
-        if other == index:
-            continue
-        folded = fold(f"{tail} {passages[other].text[:_EDGE]}")
-        for name, start, end in patterns.find(folded.text):
-            span = folded.span(start, end)
-            if span.start < len(tail) < span.end - 1:
-                begun = Span(offset + span.start, offset + len(tail))
-                yield Suspicion(begun, f"across:{name}")
+    near = [*passages[first:index], *passages[index + 1 : index + _NEIGHBOURS + 1]]
+    heads = [_MARKS_BEFORE.sub("", passage.text[:_EDGE], count=1) for passage in near]
+    for rest in _continuations(heads) if tail else ():
+        for begun, glue in _openings(tail, rest):
+            folded = fold(f"{begun}{glue}{rest}")
+            for name, start, end in patterns.find(folded.text):
+                span = folded.span(start, end)
+                if span.start < len(begun) < span.end - len(glue):
+                    here = Span(offset + span.start, offset + len(begun))
+                    yield Suspicion(here, f"across:{name}")
+
+
+def _openings(tail: str, rest: str) -> Iterator[tuple[str, str]]:
+    """Yield the open end of a passage and what joins it to the rest of its sentence."""
+    if tail.endswith("-"):
+        yield tail[:-1], ""
+    if not tail.endswith(_ENDS):
+        yield tail.rstrip("-"), " "
+    elif tail.endswith(".") and rest[:1].islower():
+        yield tail[:-1], " "
+
+
+def _continuations(heads: Sequence[str]) -> Iterator[str]:
+    """Yield how other passages begin; a scrap also with what may come after it."""
+    yield from heads
+    scraps = [
+        (at, scrap)
+        for at, head in enumerate(heads)
+        if len(head) <= _SCRAP and (scrap := _MARKS_AFTER.sub("", head))
+        if not scrap.endswith(_ENDS)
+    ]
+    for at, scrap in scraps[:_MOST_SCRAPS]:
+        yield from (
+            f"{scrap} {head}" for other, head in enumerate(heads) if other != at
+        )
 
 
 def _scan_metadata(
