@@ -315,6 +315,35 @@ def _copy(path, copied):
         source.backup(target)
 
 
+FIRST_STEPS = (
+    "os.open",
+    "os.fsync",
+    "os.link",
+    "os.unlink",
+    "sqlalchemy.MetaData.create_all",
+    "sqlalchemy.engine.default.DefaultDialect.do_commit",
+    "sdrag.state.opening._write_key",
+    "sdrag.state.opening._settle",
+    "sdrag.state.opening._read_key",
+)
+
+
+def _end_at(path, step, ends):
+    """Open a state for the first time, on a disk that is full at one step."""
+    from unittest.mock import patch  # noqa: PLC0415 -- in the process that ends
+
+    def end(*_, **__):
+        if ends == "killed":
+            os._exit(9)
+        raise OSError(28, f"No space left on {path}")
+
+    with patch(step, end):
+        try:
+            open_state(path)
+        except HostError as error:
+            os._exit(str(path) in str(error))
+
+
 class TestOpening:
     def test_a_state_is_returned_as_it_is(self, state):
         """And a deep copy of what holds it shares it."""
@@ -340,6 +369,19 @@ class TestOpening:
 
         assert len(names) == 1
         assert len([one for one in tmp_path.iterdir() if "key" in one.name]) == 1
+
+    @pytest.mark.parametrize("ends", ["failed", "killed"])
+    @pytest.mark.parametrize("step", FIRST_STEPS)
+    def test_a_first_opening_may_end_at_any_step(self, step, ends, tmp_path):
+        """The next one opens the state, with one key, as if nothing had been."""
+        path = tmp_path / "state.db"
+        worker = get_context("spawn").Process(target=_end_at, args=(path, step, ends))
+        worker.start()
+        worker.join(60)
+
+        assert worker.exitcode == (0 if ends == "failed" else 9)
+        assert open_state(path).name == open_state(path).name
+        assert path.with_name("state.db.key").stat().st_size == 32
 
     def test_what_is_no_state_of_this_key_and_version_is_refused(self, tmp_path):
         """Half a key would make fingerprints that somebody can guess."""

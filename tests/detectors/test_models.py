@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 from dataclasses import dataclass
@@ -18,10 +19,12 @@ from sdrag.detectors.models import (
     TokenClassificationDetector,
     UnionDetector,
 )
-from sdrag.effects.steps import Failure, Reply, run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import Complete, Failure, Reply, arun, run
 from sdrag.embeddings import model_folder
-from sdrag.errors import LocalLimitError, UsageError
+from sdrag.errors import LocalLimitError, SdragError, UsageError
 from sdrag.text.sentences import windows
+from sdrag.vocabulary import Mention, Span
 
 from ..support.scripted import Scripted
 
@@ -288,6 +291,85 @@ def test_a_union_fails_where_one_fails() -> None:
     )
 
     assert isinstance(outcome, Failure)
+
+
+async def _later(texts):
+    return [Reply(()) for _ in texts]
+
+
+async def _later_each(texts):
+    for _ in texts:
+        yield Reply(())
+
+
+def _rule(*effects, end=()):
+    """Return a generator of these effects, which ends with a value."""
+    yield from effects
+    return end
+
+
+def _raise(error):
+    raise error
+
+
+NOTHING_FOUND = Reply(())
+NO_DETECTORS = {
+    "a coroutine": _later,
+    "an async generator": _later_each,
+    "a list": lambda texts: [NOTHING_FOUND for _ in texts],
+    "a tuple": lambda texts: (NOTHING_FOUND,),
+    "a reply": lambda texts: NOTHING_FOUND,
+    "nothing": lambda texts: None,
+    "a map": lambda texts: map(Reply, [()]),
+    "a text": lambda texts: texts[0],
+    "an awaitable": lambda texts: asyncio.Future(loop=asyncio.new_event_loop()),
+    "another argument": lambda: None,
+    "a reply as an effect": lambda texts: _rule(NOTHING_FOUND, end=[NOTHING_FOUND]),
+    "replies as an effect": lambda texts: _rule([NOTHING_FOUND], end=[NOTHING_FOUND]),
+    "no prompts": lambda texts: _rule(Complete(None), end=[NOTHING_FOUND]),
+    "texts as prompts": lambda texts: _rule(Complete(tuple(texts))),
+    "no end": lambda texts: _rule(end=None),
+    "too few": lambda texts: _rule(end=[]),
+    "too many": lambda texts: _rule(end=[NOTHING_FOUND] * 2),
+    "mentions bare": lambda texts: _rule(end=[()]),
+    "texts as mentions": lambda texts: _rule(end=[Reply(("Meyers",))]),
+    "a mention as mentions": lambda texts: _rule(
+        end=[Reply(Mention(Span(0, 6), "PERSON"))]
+    ),
+    "another text's offsets": lambda texts: _rule(
+        end=[Reply((Mention(Span(0, 900), "PERSON"),))]
+    ),
+    "a failure of no kind": lambda texts: _rule(end=[Failure(ValueError(TEXT))]),
+    "an error": lambda texts: _raise(ValueError(TEXT)),
+    "an end of iteration": lambda texts: _raise(StopIteration([NOTHING_FOUND])),
+    "an end of async iteration": lambda texts: _raise(StopAsyncIteration(TEXT)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("drive", ["sync", "async"])
+@pytest.mark.parametrize("detect", NO_DETECTORS.values(), ids=NO_DETECTORS.keys())
+def test_a_detector_that_gives_no_mentions_has_read_nothing(detect, drive) -> None:
+    """Whatever it is, and nothing else ends: the rule around it goes on."""
+
+    class _Broken:
+        def __init__(self) -> None:
+            self.detect = detect
+
+    def rule():
+        outcomes = yield from UnionDetector((_Broken(), LocalDetector())).detect([TEXT])
+        return "went on", outcomes
+
+    runner = PortRunner(Ports())
+    if drive == "sync":
+        end, (outcome,) = run(rule(), runner)
+    else:
+        end, (outcome,) = asyncio.run(arun(rule(), runner))
+
+    assert end == "went on"
+    assert isinstance(outcome, Failure)
+    assert isinstance(outcome.error, SdragError)
+    assert TEXT not in str(outcome.error)
 
 
 def test_a_union_of_nothing_is_an_error() -> None:

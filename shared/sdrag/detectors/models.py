@@ -19,7 +19,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from sdrag.detectors import Detector
+from sdrag.detectors import Detector, detect_each
 from sdrag.effects.runner import try_within
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import UsageError
@@ -331,7 +331,7 @@ class UnionDetector:
         """Find the mentions in each text, as `Detector` says."""
         outcomes: list[list[Outcome[tuple[Mention, ...]]]] = [[] for _ in texts]
         for detector in self.detectors:
-            read = yield from detector.detect(texts)
+            read = yield from detect_each(detector, texts)
             for of_text, outcome in zip(outcomes, read, strict=True):
                 of_text.append(outcome)
         return [_unite(of_text) for of_text in outcomes]

@@ -132,6 +132,13 @@ class Failure:
 Outcome = Reply[T] | Failure
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class _End(Confidential, Generic[T]):
+    """The end of a rule, which none can yield."""
+
+    value: T
+
+
 class EffectRunner(Protocol):
     """
     The one place that knows a framework.
@@ -154,8 +161,8 @@ def run(steps: Steps[T], runner: EffectRunner) -> T:
     try:
         effect = next(steps)
         while True:
-            _admit_all(effect)
             try:
+                _admit_all(effect)
                 answer = _match(effect, runner.perform(effect))
             except PromptSanitizationError:
                 raise
@@ -181,25 +188,25 @@ async def arun(steps: Steps[T], runner: EffectRunner) -> T:
 
     context, is_over = copy_context(), Event()
 
-    def advance(move: Callable[[Any], Effect], answer: object) -> Effect | Reply[T]:
+    def advance(move: Callable[[Any], Effect], answer: object) -> Effect | _End[T]:
         try:
             return move(answer)
         except StopIteration as stop:
-            return Reply(stop.value)
+            return _End(stop.value)
         finally:
             if is_over.is_set():
                 _close(steps)
 
     def on_thread(
         move: Callable[[Any], Effect], answer: object
-    ) -> Awaitable[Effect | Reply[T]]:
+    ) -> Awaitable[Effect | _End[T]]:
         return to_thread.run_sync(context.run, advance, move, answer)
 
     try:
         effect = await on_thread(steps.send, None)
-        while not isinstance(effect, Reply):
-            _admit_all(effect)
+        while not isinstance(effect, _End):
             try:
+                _admit_all(effect)
                 answer = _match(effect, await runner.aperform(effect))
             except PromptSanitizationError:
                 raise

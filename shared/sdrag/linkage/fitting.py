@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sdrag.detectors import Detector
+from sdrag.detectors import Detector, detect_each
 from sdrag.effects.steps import EffectRunner, Failure, Outcome, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.extractor import ModelExtractor
@@ -328,7 +328,7 @@ def _detected(
 ) -> Steps[list[_Row]]:
     """Run a detector by the host's runner, or in the pool that was passed."""
     if passes is None:
-        rows = _rows((yield from detector.detect(texts)))
+        rows = _rows((yield from detect_each(detector, texts)))
     else:
         rows = list(passes.each("Detecting", _detecting, (detector,), texts))
     return [
@@ -339,7 +339,7 @@ def _detected(
 
 def _detecting(detector: Detector) -> Callable[[Sequence[str]], list[_Row]]:
     runner = local_runner()
-    return lambda texts: _rows(run(detector.detect(texts), runner))
+    return lambda texts: _rows(run(detect_each(detector, texts), runner))
 
 
 def _occurrences(

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from sdrag.detectors import Detector
+from sdrag.detectors import Detector, detect_each
 from sdrag.effects.steps import Steps, replied
 from sdrag.errors import SdragError
 from sdrag.linkage.graph import find_chains, find_edges
@@ -144,7 +144,7 @@ class Session(Confidential):
             for key, text in {"": passage.text, **passage.metadata}.items()
             if not key or key in keys
         ]
-        outcomes = yield from self.detector.detect([text for *_, text in texts])
+        outcomes = yield from detect_each(self.detector, [t for *_, t in texts])
         schema, marks = Schema(self.policy.linkage), self.policy.disclosure.marks
         found: dict[int, dict[str, Sequence[Fact]]] = {n: {} for n in passages}
         for (number, key, text), outcome in zip(texts, outcomes, strict=True):

@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from sdrag.errors import UsageError
+from sdrag.errors import HostError, UsageError
 from sdrag.memo import Memo
 from sdrag.state.keys import PROCESS_KEYS, Keys
 
@@ -161,7 +162,8 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
         database, path = Database(url), url.shown
     else:
         key_path = Path(key or f"{path}.key")
-        _check_file(Path(path), key_path)
+        with _file_failures():
+            _check_file(Path(path), key_path)
         database = Database(path)
     secret = _unsealed(database, key_path)
     return _state(database, secret, path, str(key_path))
@@ -207,20 +209,26 @@ def _unsealed(database: Database, key_path: Path) -> bytes:
     """
     Return the key, once it is the database's; a new database gets one.
 
-    A key is made with its database. So a key without one is of a state that is lost.
+    The key is written beside its place before the tables are committed, and moved there
+    after: whoever is stopped between leaves a state that the next opening completes.
+    So a key in its place without a state is of one that is lost.
     """
 
     def make() -> bytes:
-        _make_key(key_path)
-        return Keys(_read_key(key_path)).of("seal")
+        secret = secrets.token_bytes(_SECRET_BYTES)
+        seal = Keys(secret).of("seal")
+        _write_key(_waiting_key(key_path, seal), secret)
+        return seal
 
-    seal = database.seal(None if key_path.exists() else make)
-    if not key_path.exists():
-        raise UsageError(
-            "The state exists, and the file of its key is missing on this host.",
-            hint="Copy the file that the state was made with.",
-        )
-    secret = _read_key(key_path)
+    with _file_failures():
+        seal = database.seal(None if key_path.exists() else make)
+        _settle(_waiting_key(key_path, seal), key_path)
+        if not key_path.exists():
+            raise UsageError(
+                "The state exists, and the file of its key is missing on this host.",
+                hint="Copy the file that the state was made with.",
+            )
+        secret = _read_key(key_path)
     if seal != Keys(secret).of("seal"):
         raise UsageError(
             "The key of the state is not the one that the state was made with.",
@@ -229,15 +237,41 @@ def _unsealed(database: Database, key_path: Path) -> bytes:
     return secret
 
 
-def _make_key(path: Path) -> None:
-    """Make the key: a link appears whole or not at all."""
-    unlinked = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(unlinked, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(secrets.token_bytes(_SECRET_BYTES))
-    with suppress(FileExistsError):
-        path.hardlink_to(unlinked)
-    unlinked.unlink()
+def _waiting_key(path: Path, seal: bytes) -> Path:
+    """Return where the key of a state waits that is not known to be committed."""
+    return path.with_name(f"{path.name}.{seal.hex()}")
+
+
+def _write_key(path: Path, secret: bytes) -> None:
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(secret)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _settle(waiting: Path, path: Path) -> None:
+    """Move a key to its place, where no other key is."""
+    if not waiting.exists():  # as ever after; the folder may be read-only
+        return
+    with suppress(FileExistsError, FileNotFoundError):  # another opening was first
+        path.hardlink_to(waiting)
+    waiting.unlink(missing_ok=True)
+
+
+@contextmanager
+def _file_failures() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HostError(
+            f"A file of the state failed ({type(error).__name__}).",
+            hint="Is its folder there and writable, and is the disk not full?",
+        ) from None
 
 
 def _read_key(path: Path) -> bytes:
