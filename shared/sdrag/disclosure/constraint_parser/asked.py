@@ -34,6 +34,7 @@ from typing import NamedTuple
 
 from sdrag.detectors.local.tables import FUNCTION_WORDS, common_words
 from sdrag.disclosure.constraint_parser.wording import (
+    QUOTED,
     asks_for_names,
     is_clause,
     parts_of,
@@ -55,7 +56,6 @@ from sdrag.text.phrase_matcher import needs_case
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Span
 
-_QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
 _ANYONE = frozenset({"people", "person", "persons", "individual", "individuals"})
 _BELONGING = re.compile(r"\b(?:of|from|by|for|belonging to) [^,;.]+")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
@@ -316,7 +316,7 @@ def _topic(concept: Concept) -> Topic:
 
 def _literal(text: str, *, abbreviations: bool) -> frozenset[str]:
     """Return what a constraint quotes or writes as a code, to be found as it is."""
-    words = [first or second for first, second in _QUOTED.findall(text)]
+    words = [first or second for first, second in QUOTED.findall(text)]
     words += _CODE.findall(text)
     if abbreviations:
         words += (word for word in _CAPITALS.findall(text) if is_abbreviation(word))

@@ -27,6 +27,8 @@ from sdrag.text.folding import fold, fold_text
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _ALONE = listed("no not none nothing it do one please never any")
+QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
+"""What a constraint quotes is meant as it is, whatever its words."""
 _CLAUSE_END = re.compile(r"[,;:.]| and ")
 _PART = re.compile(r"(?:(?!,|;| and | or | nor | as well as ).)+")
 _HALF = 2
@@ -95,7 +97,7 @@ def is_blanket(text: str) -> bool:
 
 
 def _is_blanket(text: str) -> bool:
-    words = set(_words(text))
+    words = set(_words(QUOTED.sub("quotation", text)))
     known = words <= word_set("blanket") | word_set("orders")
     return known and not words <= _ALONE and not pattern("event").search(text)
 

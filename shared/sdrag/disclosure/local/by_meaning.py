@@ -21,6 +21,7 @@ import numpy as np
 
 from sdrag.detectors.local.tables import TITLES, common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint
+from sdrag.disclosure.constraint_parser.wording import is_clause
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.scorer import Decision, decide, score
 from sdrag.text.sentences import words
@@ -43,6 +44,9 @@ _GAP = 1
 """Words between two that are withheld go as well."""
 _NAME = 0.4
 """How sure the networks must be that a word with a capital is a name."""
+_NAMED = 0.9
+"""A word that the constraint says goes if it has this share of the best other word's
+probability: "She was granted asylum" tells by it, "Her salary is 40,000" does not."""
 _LEAST = 1e-4
 """Probabilities are clipped to this distance from 0 and 1."""
 _WHOLE = 0.7
@@ -238,6 +242,16 @@ class _Choice:
             for index, word in enumerate(words)
             if _tells(word) and _stem(word) not in named
         }
+        rare = {words[index].lower() for index in telling if _is_rare(words[index])}
+        if not is_clause(parsed.subject):  # that asks what happened, in its own words
+            best = max(telling.values(), default=0.0)
+            telling |= {
+                index: chances[index]
+                for index, word in enumerate(words)
+                if _stem(word) in named
+                and _tells(word)
+                and chances[index] >= _NAMED * best
+            }
         # Where no word is sure enough, the surest is.
         least = min(limits.word, max(telling.values(), default=0.0))
         least = max(least, THRESHOLDS["high"].word)
@@ -245,12 +259,12 @@ class _Choice:
         self.again = {
             words[index].lower(): telling[index]
             for index in self.hidden
-            if telling[index] >= limits.again and _is_rare(words[index])
+            if telling[index] >= limits.again and words[index].lower() in rare
         }
         self.telling = {
             index
             for index, word in enumerate(words)
-            if not _is_filler(word) and _stem(word) not in named
+            if index in telling or not (_is_filler(word) or _stem(word) in named)
         }
         near = {i for i in self.telling if chances[i] >= limits.beside}
         for step in (1, -1):

@@ -150,10 +150,18 @@ def _find_in_mentions(
 
 
 def _telling_words(name: str) -> list[str]:
-    """Return the words by which a name is known without the others."""
+    """
+    Return the words by which a name is known without the others.
+
+    Of a phrase ("in hospital"), an everyday word without a capital is none.
+    """
     kinds = ORGANISATION_SUFFIXES | ORGANISATION_HEADS
     words = [word for word in telling_words(name) if len(word) > 1]
-    return [word for word in words if word not in kinds]
+    return [
+        word
+        for word in words
+        if word not in kinds and not (word.islower() and word in common_words())
+    ]
 
 
 def _is_everyday(word: str) -> bool:
