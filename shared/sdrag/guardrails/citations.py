@@ -4,7 +4,8 @@ Citations: an answer says where it has each claim from, and says it rightly.
 The source's four checks. Presence: every claim has a citation. Validity: what is cited
 was retrieved. Accuracy: the cited passage supports the claim. Completeness: a passage
 that contradicts the claim is cited too, or one that supports it where none is. Marks
-are `[1]`, by the passage's place, or `[doc-id]`.
+are `[1]`, by the passage's place, or `[doc-id]`. What a claim has in quotation marks is
+accurate where a cited passage has it word for word.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.contradictions import find_contradicted
 from sdrag.guardrails.grounding import supports
 from sdrag.policy import CitationsSection, ContradictionsSection, GroundingSection
+from sdrag.text.quotations import find_quotations, is_quoted_from
 from sdrag.vocabulary import Passage
 
 RULE = "citations"
@@ -150,10 +152,20 @@ def _inaccurate(
         known = [work.draft.passages[place] for place in places if place is not None]
         if not known and (not places or "validity" in section.require):
             continue
-        (support,) = yield from supports([work.claims[index]], known, judge)
+        claim = work.claims[index]
+        if not _quotes_truly(claim.text, known):
+            faults.append(CitationFault(index, "accuracy"))
+            continue
+        (support,) = yield from supports([claim], known, judge)
         if support.score is None or support.score < section.threshold:
             faults.append(CitationFault(index, "accuracy", support.score is None))
     return faults
+
+
+def _quotes_truly(claim: str, passages: Sequence[Passage]) -> bool:
+    """Say whether the cited passages have every quotation of a claim word for word."""
+    texts = [passage.text for passage in passages]
+    return all(is_quoted_from(span.of(claim), texts) for span in find_quotations(claim))
 
 
 def _incomplete(

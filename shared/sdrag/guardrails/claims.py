@@ -5,8 +5,8 @@ A claim is a sentence that says something: not an offer, a greeting, a heading o
 admission that the sources do not tell. What is not clearly one of these is a claim: "It
 is not safe" denies something, and "Did you know that" asks nothing. Citations are set
 aside before it is judged: brackets such as `[1]`, square or full-width, but no `[sic]`,
-no link and nothing in code. A citation after a block of code is one of each of its
-lines.
+no link, nothing in code, and nothing in a quotation that a citation follows. A citation
+after a block of code is one of each of its lines.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 from sdrag.guardrails.words import content_words, is_function_word, word_set
 from sdrag.policy.sections import mark_pattern
 from sdrag.text.folding import fold_text
+from sdrag.text.quotations import find_quotations
 from sdrag.text.sentences import sentences
-from sdrag.text.spans import shifted, splice
+from sdrag.text.spans import SpanUnion, shifted, splice
 from sdrag.vocabulary import Confidential, Span
 
 _OPEN, _CLOSE = "[\u3010\uff3b\u3014", "]\u3011\uff3d\u3015"
@@ -31,6 +32,8 @@ _MARK = re.compile(
 _CODE = re.compile(
     r"```(?:(?!```).)*+(?:```|\Z)|~~~(?:(?!~~~).)*+(?:~~~|\Z)|`[^`\n]++`", re.DOTALL
 )
+_CITES = re.compile(rf"[\s.,;:!?]{{0,3}}[{re.escape(_OPEN)}]")
+"""A citation right after a quotation; brackets inside it are the source's."""
 _FENCE = "`~ \n"
 _OPENING_FENCE = re.compile(r"(?:```|~~~)[\w+#.-]*")
 _EDITORIAL = word_set(
@@ -136,10 +139,16 @@ def find_citations(
     """Return the brackets that cite; others are the answer's own words, or code."""
     code = _CODE.sub(lambda match: "`" * len(match.group()), answer)
     marks = mark_pattern(tuple(placeholders))
+    quoted = SpanUnion(
+        quotation
+        for quotation in find_quotations(answer)
+        if _CITES.match(answer, quotation.end + 1)
+    )
     return [
         Span(*match.span())
         for match in _MARK.finditer(answer)
         if not marks.fullmatch(match.group())
+        and not quoted.overlaps(Span(*match.span()))
         and (
             match[1].strip() in ids
             or (code[match.start()] != "`" and not _is_editorial(answer, match))
