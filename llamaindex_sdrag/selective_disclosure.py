@@ -98,6 +98,9 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
     async def _disclose(self, mode: Mode, bundle: QueryBundle) -> list[NodeWithScore]:
         engine, seen = self.in_force(), list[NodeWithScore]()
         request = Request(bundle.query_str, principal_of(engine, bundle), self._k)
+        if engine.policy.disclosure.influence == "none":
+            # Its vector and other texts to embed were made of the unredacted question.
+            bundle = QueryBundle(bundle.query_str)
         search = search_with(self._base_retriever, bundle, seen)
         try:
             disclosure = await enforce(mode, engine, retrieve(request, engine), search)

@@ -8,6 +8,8 @@ from functools import partial
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import QueryBundle
 
 from sdrag.disclosure.disclose import redact_for_audience
 from sdrag.disclosure.influence import VIEW_KEY, redact_question
@@ -17,7 +19,7 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage, Principal
 
-from ..support.frameworks import BOTH, LangChain
+from ..support.frameworks import BOTH, LangChain, LlamaIndex
 from ..support.scripted import Scripted
 
 POLICY = {
@@ -128,6 +130,38 @@ def test_a_name_that_the_corpus_holds_is_asked_for_as_any_other(
         known, unknown = (ask(question.format(*each)) for each in two)
         assert known == unknown
         assert ("were not used" in str(known)) == ("{" in question)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("asked", ["Who forged what?", "What did Anna Karlsson do?"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"custom_embedding_strs": ["Anna Karlsson was paid"]},
+        {"custom_embedding_strs": ["crates", "Karlsson"], "embedding": [0.1] * 3},
+        {"embedding": [0.3] * 3},
+        {"image_path": "karlsson.png"},
+    ],
+)
+def test_a_bundle_is_searched_by_its_redacted_words_alone(is_async, asked, beside):
+    """Texts to embed, vector and image hold what was redacted in the words."""
+    bundles = []
+
+    class Host(BaseRetriever):
+        def _retrieve(self, query_bundle):
+            bundles.append(query_bundle)
+            return []
+
+    bundle = QueryBundle(asked, **beside)
+    retriever = LlamaIndex.package.SelectiveDisclosureRetriever(
+        base_retriever=Host(), policy=POLICY
+    )
+    LlamaIndex().find(retriever, bundle, is_async=is_async)
+
+    words = asked.replace("Anna Karlsson", "[person]")
+    assert bundles
+    assert all(each == QueryBundle(words) for each in bundles)
+    assert bundle == QueryBundle(asked, **beside)
 
 
 SECRET = ("Anna", "Karlsson", "3 May 2001", "11,500 euros")
