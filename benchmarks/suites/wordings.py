@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from benchmarks.suites.json_files import DATA, read_rows
-from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.setup import not_understood
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.vocabulary import Constraint, Passage
+from sdrag.policy import Policy
+from sdrag.vocabulary import Passage
 
 __all__ = ["TriedWording", "evaluate_wordings", "read_wordings"]
 
@@ -102,7 +103,7 @@ def _try(wording: Mapping[str, Any]) -> TriedWording:
     text = str(wording["constraint"])
     if not text.strip():
         return TriedWording(wording, "refused", "")
-    if parse(Constraint("wording", text)).status == "needs_model":
+    if not_understood(Policy.read([text])):
         return TriedWording(wording, "refused", "")
     left = _released(text, str(wording["text"]))
     leaked = any(secret.lower() in left.lower() for secret in wording["secret"])

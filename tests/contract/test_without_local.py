@@ -185,7 +185,7 @@ def test_what_is_said_of_a_policy_is_what_a_wrapper_does():
     parsed = parse(Constraint("c3", MEANT["constraints"][0]))
 
     assert list(not_understood(policy)) == ["c3"]
-    assert INSTALL in why_not(parsed)
+    assert INSTALL in why_not(parsed, policy)
     assert any(INSTALL in w for w in describe(parsed, policy, has_model=False).warnings)
 
 

@@ -55,7 +55,9 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
     ),
     "a noun that may be a name": lambda p: _is_refused(p, "quotation marks"),
     "an exception": lambda p: _is_refused(p, "Leave it out"),
-    "that nobody be recognised": lambda p: _is_refused(p, "who somebody is"),
+    "that nobody be recognised": lambda p: (
+        _is_understood(p) and p.people and "is not promised" in p.reason
+    ),
     "another text": lambda p: _is_refused(p, "refers to another text"),
     "a word that is not looked for": lambda p: (
         _is_understood(p) and p.reason.startswith("Word 6 is not looked for by itself.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from sdrag.disclosure.setup import check_understood, not_understood
@@ -43,3 +46,46 @@ def test_it_is_accepted_where_it_will_be_enforced() -> None:
         ({}, False),
     ):
         check_understood(Policy.read(policy), has_model=has_model)
+
+
+VAGUE = Path(__file__).with_name("vague.txt").read_text("utf-8").splitlines()
+FEW = 5
+"""The head is a network: so many of the sentences that it never saw may pass."""
+CONCRETE = (
+    "How the bridge collapsed",
+    "Hide the van",
+    "Hide trade marks",
+    "Keep Professor X out of everything we publish",
+    "Conceal the purpose of the voyage",
+    "Critical financial information about boats",
+    "Nobody may be able to tell who a client is",
+    "Nothing may be disclosed",
+    "Remove names of people in letters to suppliers",
+)
+
+
+def test_what_tells_of_nothing_is_refused_with_sentences_that_are_accepted() -> None:
+    """No order, place or capital makes a vague subject particular."""
+    reasons = not_understood(Policy.read({"constraints": VAGUE}))
+    assert len(VAGUE) - len(reasons) <= FEW
+    offered = {s for reason in reasons.values() for s in re.findall("“(.+?)”", reason)}
+    assert len(offered) > 1
+    assert not not_understood(Policy.read({"constraints": sorted(offered)}))
+
+
+def test_what_is_concrete_is_accepted_whatever_no_table_knows() -> None:
+    """Nouns, clauses, people, and a vague word of something."""
+    assert not not_understood(Policy.read({"constraints": list(CONCRETE)}))
+
+
+def test_an_example_that_is_opened_makes_a_vague_sentence_particular() -> None:
+    """One that is not opened does not, and the reason says so."""
+    vague = {"id": "c1", "text": "Hide our intentions"}
+    for text, word, is_accepted in (
+        ("We intend to buy the mill in May.", "buy the mill", True),
+        ("The quay was empty.", "empty", False),
+    ):
+        entry = {**vague, "examples": [{"text": text, "hides": [word]}]}
+        reasons = not_understood(Policy.read({"constraints": [entry]}))
+        assert is_accepted is not bool(reasons)
+        assert is_accepted or "none of its examples" in reasons["c1"]

@@ -212,7 +212,6 @@ REFUSED = {
     "Nur das Urteil darf genannt werden": "Remove names of people",
     "Hide all dates except the date of the trial": "Hide all dates",
     "Remove nams of witneses": "Remove names of witnesses",
-    "Nobody may guess who spoke": "Remove names of people",
     "See the policy on records": "Remove names of people",
     "The risk appetite": "Hide the risk appetite",
     "Hide the Vertraulichkeit of Kunden": 'Hide "the Vertraulichkeit of Kunden"',

@@ -88,14 +88,18 @@ def check(
             result["errors"] += _problems(path, error)
             continue
         parsed, results = _run(policy, model)
-        result["constraints"] += [{"file": str(path), **_as_dict(p)} for p in parsed]
+        result["constraints"] += [
+            {"file": str(path), **_as_dict(p, policy)} for p in parsed
+        ]
         result["guards"] += [g for g in policy.guards if g not in result["guards"]]
         examples["passed"] += results.passed
         examples["failed"] += results.failed
         examples["failures"] += _failures(path, results)
         causes += Counter(results.model_failures)
         if model is None and policy.when_not_understood == "refuse":
-            refused += sum(_as_dict(p)["status"] == "needs_model" for p in parsed)
+            refused += sum(
+                _as_dict(p, policy)["status"] == "needs_model" for p in parsed
+            )
         if not as_json:
             _print(path, policy, parsed, results, has_model=model is not None)
     is_wrong = bool(examples["failed"] or refused or causes)
@@ -135,11 +139,11 @@ def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
         yield {**place, "message": str(problem)}
 
 
-def _as_dict(parsed: ParsedConstraint) -> dict[str, Any]:
+def _as_dict(parsed: ParsedConstraint, policy: Policy) -> dict[str, Any]:
     """Return how a constraint is understood, in no word of it."""
     from sdrag.disclosure.setup import why_not
 
-    reason = why_not(parsed)
+    reason = why_not(parsed, policy)
     return {
         "id": parsed.constraint.id,
         "kind": parsed.kind,

@@ -14,7 +14,7 @@ withholds every passage it holds for in any case.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -22,6 +22,7 @@ from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import is_available
+from sdrag.disclosure.trial import why_not_enforced
 from sdrag.effects.limits import Limits
 from sdrag.effects.steps import Steps
 from sdrag.embeddings import installed
@@ -34,7 +35,7 @@ from sdrag.vocabulary import Constraint, Passage, Span
 _INSTALL = 'Run: pip install "sdrag[local]".'
 
 
-def why_not(parsed: ParsedConstraint) -> str:
+def why_not(parsed: ParsedConstraint, policy: Policy) -> str:
     """
     Say why a constraint cannot be enforced without a model; nothing where it can.
 
@@ -43,7 +44,7 @@ def why_not(parsed: ParsedConstraint) -> str:
     if parsed.status == "needs_model":
         return parsed.reason
     if installed():
-        return ""
+        return why_not_enforced(parsed, _examples_of(parsed, policy))
     if _needs_scorer(parsed):
         return f"It must be understood, and the scorer is not installed. {_INSTALL}"
     if parsed.identifying:
@@ -51,9 +52,16 @@ def why_not(parsed: ParsedConstraint) -> str:
     return ""
 
 
+def _examples_of(parsed: ParsedConstraint, policy: Policy) -> tuple[str, ...]:
+    """Return the texts of which the policy says that a constraint hides something."""
+    name = parsed.constraint.id
+    entries = (entry for entry in policy.constraints if entry.id == name)
+    return tuple(e.text for entry in entries for e in entry.examples if e.hides)
+
+
 def not_understood(policy: Policy) -> dict[str, str]:
     """Return the constraints that need a model, by id, and why they do."""
-    reasons = {p.constraint.id: why_not(p) for p in map(parse, policy.rules)}
+    reasons = {p.constraint.id: why_not(p, policy) for p in map(parse, policy.rules)}
     return {name: reason for name, reason in reasons.items() if reason}
 
 
@@ -150,12 +158,12 @@ class DisclosureSetup:
     @cached_property
     def closed(self) -> Mapping[str, str]:
         """The ids of constraints that withhold whatever they hold for, and why."""
-        return _find_closed(self.policy.rules, has_model=self.has_model)
+        return _find_closed(self.policy, has_model=self.has_model)
 
     @cached_property
     def needing_model(self) -> frozenset[str]:
         """The ids of those that would without a model."""
-        return frozenset(_find_closed(self.policy.rules, has_model=False))
+        return frozenset(_find_closed(self.policy, has_model=False))
 
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:
@@ -177,12 +185,12 @@ class DisclosureSetup:
         return self.state.keys.document(tenant, name)
 
 
-def _find_closed(rules: Iterable[Constraint], *, has_model: bool) -> Mapping[str, str]:
+def _find_closed(policy: Policy, *, has_model: bool) -> Mapping[str, str]:
     """Return the ids of constraints that withhold every passage, and the code why."""
     closed: dict[str, str] = {}
-    for parsed in map(parse, rules):
+    for parsed in map(parse, policy.rules):
         if parsed.kind == "everything":
             closed[parsed.constraint.id] = "everything"
-        elif not has_model and why_not(parsed):
+        elif not has_model and why_not(parsed, policy):
             closed[parsed.constraint.id] = "not-understood"
     return closed

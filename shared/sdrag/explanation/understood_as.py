@@ -38,6 +38,7 @@ from sdrag.disclosure.constraint_parser.words import (
     word_set,
 )
 from sdrag.disclosure.setup import why_not
+from sdrag.disclosure.trial import suggest, why_not_enforced
 from sdrag.policy import Policy
 from sdrag.vocabulary import Constraint, Keep, Mention
 
@@ -125,7 +126,7 @@ def describe(
     entries = (each for each in policy.constraints if each.id == rule.id)
     keeps = tuple(keep.keep() for entry in entries for keep in entry.keep)
     limits = limits_of(replace(rule, keep=keeps))
-    if reason := why_not(parsed):
+    if reason := why_not(parsed, policy):
         outcome = "REFUSED: nothing runs with this sentence until it is understood."
         if has_model:
             outcome = "The model decides."
@@ -277,9 +278,12 @@ def _quoting(reason: str, parsed: ParsedConstraint) -> str:
 
 def reworded(parsed: ParsedConstraint) -> str:
     """Return a sentence that is understood where a constraint is not."""
+    if parsed.status == "understood":  # it does not say what to hide
+        return suggest(parsed)[0]
     texts = (*_rewordings(parsed), _UNDERSTOOD)
     rules = (replace(parsed.constraint, text=text) for text in texts)
-    return next(r.text for r in rules if parse(r).status == "understood")
+    known = (p for p in map(parse, rules) if p.status == "understood")
+    return next(p.constraint.text for p in known if not why_not_enforced(p))
 
 
 def _rewordings(parsed: ParsedConstraint) -> Iterator[str]:

@@ -22,7 +22,12 @@ from typing import Literal
 
 from sdrag.detectors.local.tables import FUNCTION_WORDS
 from sdrag.detectors.tagger import IDENTIFYING
-from sdrag.disclosure.constraint_parser.asked import AskedTypes, Topic, asked_in
+from sdrag.disclosure.constraint_parser.asked import (
+    AskedTypes,
+    Topic,
+    asked_in,
+    types_of,
+)
 from sdrag.disclosure.constraint_parser.names import (
     OwnNames,
     is_proven,
@@ -78,6 +83,10 @@ _EXCEPTS = (
 _NOTHING = "It has no words."
 _FOREIGN = "It is not in English."
 _PERMITS = "It says what may be disclosed, not what must not."
+_DIRECT = (
+    "It is understood as names and direct identifiers. That nobody can tell from the "
+    "rest who somebody is, is not promised."
+)
 _SHORT = "It is short: say what to hide and of whom, and check it with `examples`."
 _UNCLEAR = "No table says what to look for, and it is too short to be understood."
 _NO_NAME = "It gives no order, and what it consists of is in no list of names."
@@ -161,6 +170,8 @@ def _parse_text(text: str) -> ParsedConstraint:
     else:
         kept, excepted = split_exception(plain)
         parsed = _parse_content(kept)
+        if pattern("recognised").search(plain):
+            parsed = _direct(parsed)
         if excepted:
             parsed = _without_types(parsed, excepted)
     words = number_words(plain)
@@ -192,6 +203,18 @@ def _parse_content(text: str) -> ParsedConstraint:
         topics=asked.topics,
         implied=asked.implied,
         unheard=asked.unheard,
+    )
+
+
+def _direct(parsed: ParsedConstraint) -> ParsedConstraint:
+    """Ask for names and direct identifiers, besides what a constraint asks for."""
+    direct = types_of(["direct"])
+    return replace(
+        parsed,
+        kind="people",
+        types=parsed.types | direct,
+        everywhere=parsed.everywhere | direct,
+        people=True,
     )
 
 
@@ -252,6 +275,8 @@ def _doubt(
 
 def _warning(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> str:
     """Say what its author should check in a constraint that is understood."""
+    if pattern("recognised").search(text):
+        return _DIRECT
     unlisted = _unlisted(parsed, text)
     if unlisted:
         return f"Word {_place_of_name(unlisted[0], text)} is taken for a name. {_NOUN}"

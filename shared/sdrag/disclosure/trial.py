@@ -1,0 +1,122 @@
+"""
+Acceptance: a constraint that must be understood has to tell of something.
+
+"Hide critical information" tells of nothing that could be compared with a text: the
+networks open a sentence here and there for it, and the rest stays. A head over the
+packaged MiniLM learned from many constraints which are of that kind. It reads what a
+constraint is about, so no order, audience or place makes it any more particular. What
+it refuses is accepted once the gate opens one of the constraint's own examples.
+
+Texts, training and figures: benchmarks/vagueness/.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from sdrag.disclosure.constraint_parser import ParsedConstraint
+from sdrag.disclosure.constraint_parser.names import is_proven, is_quoted
+from sdrag.disclosure.constraint_parser.wording import subject_of, without_audience
+from sdrag.disclosure.local.by_meaning import THRESHOLDS
+from sdrag.disclosure.local.scorer import decide
+from sdrag.embeddings import embed_texts, installed
+
+GAMMA = 1.0
+_VAGUE = 0.0
+_VAGUE_ALL_THE_SAME = 0.6
+"""Above it even what the tables of trades know a word of is vague."""
+_WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
+_BLANKET = re.compile(
+    r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
+    r"|texts?|documents?|records?|files?|it|this)\b"
+)
+_CONCRETE = (
+    "Remove names of people",
+    "Hide diagnoses and treatments",
+    "Hide salaries and debts",
+    "Hide passwords and door codes",
+    "Hide addresses and telephone numbers",
+    "Hide previous convictions",
+    "Hide privileged legal advice",
+    "Hide religious beliefs",
+    "Hide profit forecasts and prices",
+    "Hide how the safe was opened",
+)
+
+
+def told_in(parsed: ParsedConstraint) -> str:
+    """Return what a constraint is about: neither its order nor for whom it is."""
+    heard = " ".join(without_audience(parsed.subject).split()).strip(" ,.")
+    return subject_of(heard) if heard else parsed.subject
+
+
+def why_not_enforced(parsed: ParsedConstraint, examples: tuple[str, ...] = ()) -> str:
+    """Say why a constraint would hide nothing for certain; nothing if it would."""
+    least = refused_above(parsed)
+    if least == math.inf or _margin(told_in(parsed)) < least:
+        return ""
+    offered = " or ".join(f"“{text}”" for text in suggest(parsed))
+    say = f"Say what to hide, as in {offered}"
+    if not examples:
+        return f"It does not say what to hide. {say}, or add `examples`."
+    if _opens(parsed.constraint.text, examples):
+        return ""
+    return f"It does not say what to hide, and opens none of its examples. {say}."
+
+
+def _is_due(parsed: ParsedConstraint) -> bool:
+    """Say whether a constraint could be vague: types, statements and names are not."""
+    if not installed() or parsed.statement:
+        return False
+    text = parsed.constraint.text
+    if parsed.kind == "named":
+        return not any(is_quoted(name, text) for name in parsed.names)
+    if parsed.kind == "everything":
+        return not _BLANKET.search(text)
+    return parsed.kind == "meaning"
+
+
+def refused_above(parsed: ParsedConstraint) -> float:
+    """Return the margin above which a constraint is refused; infinite for no trial."""
+    if not _is_due(parsed):
+        return math.inf
+    text = parsed.constraint.text
+    known = parsed.everywhere or any(topic.cues for topic in parsed.topics)
+    known = known or any(is_proven(name, text) for name in parsed.names)
+    return _VAGUE_ALL_THE_SAME if known else _VAGUE
+
+
+@lru_cache(maxsize=4096)
+def _margin(subject: str) -> float:
+    """Return how vague a subject is; below 0, it says what to hide."""
+    vectors, weights, bias = _load()
+    near = vectors @ np.asarray(embed_texts([subject])[0])
+    return float(weights @ np.exp(2 * GAMMA * (near - 1)) + bias)
+
+
+@lru_cache(maxsize=1)
+def _load() -> tuple[Any, Any, float]:
+    from safetensors.numpy import load  # noqa: PLC0415 -- with the extra only
+
+    head = load(_WEIGHTS.read_bytes())
+    return head["vectors"].astype(np.float32), head["weights"], head["bias"].item()
+
+
+def _opens(text: str, examples: tuple[str, ...]) -> bool:
+    """Say whether the gate opens one of the examples."""
+    least = THRESHOLDS["balanced"].sentence
+    decisions = decide([(0, example) for example in examples], [text])
+    return any(decision.chance >= least for decision in decisions)
+
+
+def suggest(parsed: ParsedConstraint) -> list[str]:
+    """Return the three nearest of constraints that say what to hide."""
+    asked, *known = np.asarray(embed_texts([told_in(parsed), *_CONCRETE]))
+    nearest = np.argsort(-(np.stack(known) @ asked))[:3]
+    return [_CONCRETE[place] for place in nearest]
