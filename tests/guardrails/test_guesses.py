@@ -310,3 +310,55 @@ def test_the_guards_of_both_frameworks_know_their_principal(face):
     for principal, text in ((JUDGE, answer), (OTHERS[1], DECLINED)):
         options = Options(principal_resolver=lambda _, who=principal: who)
         assert face(UNLESS, answer, options) == text
+
+
+SHAPES = {
+    ("Remove the names of witnesses", TEXT): ["R. M./J. K.", "R.M./D.P."],
+    ("Remove account numbers", "Her account number is 12345678 at the branch."): [
+        "1234 5678/8765 4321",
+        "12 34 56 78/87 65 43 21",
+        "1234-5678/8765-4321",
+        "1, 7, 12345678 or 9/1, 7, 87654321 or 9",
+    ],
+    ("Remove dates of birth", "She was born on 3 May 1984 near the quay."): [
+        "19840503/19770911",
+        "03051984/11091977",
+        "840503/770911",
+        "3-V-1984/9-VI-1977",
+    ],
+    ("Remove number plates", "The car with the plate AB12 CDE stood there."): [
+        "AB-12-CDE/XY-34-ZWQ",
+        "A B 1 2 C D E/X Y 3 4 Z W Q",
+    ],
+    ("Remove sums of money", "He paid 4,900 EUR for the boat."): [
+        "4.9k/5.3k",
+        "4 900/5 300",
+    ],
+    ("Remove codes and passwords", "The door code is 4711 at night."): [
+        "47 11/82 60",
+        "4-7-1-1/8-2-6-0",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("told_of", "pair"),
+    [(given, pair) for given, row in SHAPES.items() for pair in row],
+)
+def test_a_shape_that_a_register_knows_tells_nothing(told_of, pair):
+    """A true and a false guess in another notation come back alike, byte for byte."""
+    true, false = (
+        told(checked(f"It is {guess}.", given=world(*told_of)))
+        for guess in pair.split("/")
+    )
+    assert true == false
+
+
+def test_figures_that_were_released_stay():
+    """A notation that the context holds is nobody's guess."""
+    text = (
+        "Account number 12345678. Line 020 7946 0018 opened; room 12 14, by 31/12/2020."
+    )
+    given = world("Remove the names of witnesses", text)
+    answer = "The line is 020 7946 0018, in room 12 14, at 5 p.m. in the U.S."
+    assert checked(answer, given=given).text == answer

@@ -4,16 +4,18 @@ What an answer says of a type that a constraint asks for, and its context does n
 Whoever puts twenty names into a question learns which of them is hidden if the answer
 loses only that one. So a released context decides what an answer may say, and what is
 known of the documents decides nothing: a mention that the context does not hold goes,
-whether it is right or a guess. Three rules find mentions: the detector, for types and
-for what a constraint names; for constraints that ask for names or meaning, words that
-are in no list of ordinary words; and words in capitals, or from the question, that
-could be names. Ordinary words stay, and whatever the context holds.
+whether it is right or a guess. Four rules find mentions: the detector, for types and
+for what a constraint names; the shapes that a register knows a type by and a detector
+may not; for constraints that ask for names or meaning, words that are in no list of
+ordinary words; and words in capitals, or from the question, that could be names.
+Ordinary words stay, and whatever the context holds.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -64,6 +66,33 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 """Such as `20mg`, `covid19` and `$20`, which digits read as letters make words of."""
+_SHAPES = (
+    (
+        frozenset({"PERSON"}),
+        re.compile(
+            r"(?<![\w.])(?!(?:u\.s|u\.k|e\.g|i\.e|a\.m|p\.m)\b)"
+            r"[^\W\d_]\.(?:[^\W\d_](?!\w)\.?| [^\W\d_]\.)"
+        ),
+    ),
+    (
+        frozenset({"DATE"}),
+        re.compile(
+            r"(?<!\w)(?:\d{6}|\d{8}|\d{1,4}([/. -])(?:\d\d?|[ivx]{1,4})\1\d{1,4})(?!\w)"
+        ),
+    ),
+    (
+        frozenset({"MONEY"}),
+        re.compile(r"(?<!\w)\d{1,3}(?:(?:[ .,'\u2019]\d{3})+|[\d.,]{0,9} ?[km])(?!\w)"),
+    ),
+    (
+        listed("CODE CREDENTIAL CREDIT_CARD IBAN_CODE NUMBER PHONE_NUMBER US_SSN"),
+        re.compile(
+            r"(?<!\w)(?:\d{5,}|(?=(?:\W{0,3}\d){4})\d+(?:[ ._/-]{1,3}\d+){1,30}"
+            r"|\w(?:[ ._*-]{1,3}\w(?!\w)){3,30})(?!\w)"
+        ),
+    ),
+)
+"""In what shapes, folded, a register knows a type that no detector finds alone."""
 _SPACED = re.compile(r"(?<!\w)[^\W\d_](?:[ ._*-]{1,3}[^\W\d_](?!\w)){2,}")
 _MIXED = re.compile(r"[a-z]\d+[a-z]")
 _CAPITAL = re.compile(r"(?<=[\w,;] )([A-Z][\w'-]*)")
@@ -136,6 +165,7 @@ def _guesses(
     if any(parsed.names for parsed in asked):
         spans |= {mention.span for mention in mentions if mention.type in _PROPER}
     yield from (span for span in spans if not known.holds(span.of(answer)))
+    yield from _shaped(answer, known, {kind for rule in asked for kind in rule.types})
     if any(p.names or p.meaning or p.types - _FORMS for p in asked):
         proper = any(parsed.names or parsed.types & _PROPER for parsed in asked)
         language = find_language(answer)
@@ -145,11 +175,22 @@ def _guesses(
             yield from _named_words(answer, known)
 
 
+def _shaped(answer: str, known: _Context, types: AbstractSet[str]) -> Iterator[Span]:
+    """Yield what has the shape of a type that is asked for and was not released."""
+    patterns = [pattern for kinds, pattern in _SHAPES if not kinds.isdisjoint(types)]
+    for reading in readings(answer) if patterns else ():
+        for pattern in patterns:
+            for match in pattern.finditer(reading.text):
+                if match.group() not in known.folded:
+                    yield reading.span(*match.span())
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class _Context(Confidential):
     """The words that were released, in their order."""
 
     text: str
+    folded: str
     words: tuple[str, ...]
     places: Mapping[str, Sequence[int]]
 
@@ -168,7 +209,8 @@ class _Context(Confidential):
         places: dict[str, list[int]] = {}
         for at, word in enumerate(words):
             places.setdefault(_stem(word), []).append(at)
-        return cls("\n".join(texts), words, places)
+        text = "\n".join(texts)
+        return cls(text, fold_text(text), words, places)
 
     def has(self, word: str) -> bool:
         """Say whether a folded word, or another form of it, was released."""
