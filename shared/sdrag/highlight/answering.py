@@ -23,6 +23,7 @@ from sdrag.effects.replies import read_reply
 from sdrag.effects.steps import CUT_OFF, Steps, complete, replied, why_failed
 from sdrag.errors import PromptSanitizationError, SdragError
 from sdrag.highlight.exchange import Answer, Asked, Context, Plan, Settings
+from sdrag.highlight.highlighters import propose
 from sdrag.highlight.summarizer import Summary, summary_prompt
 from sdrag.highlight.verification import Verification, verify_highlights
 from sdrag.vocabulary import Decision, Highlight, Passage
@@ -70,7 +71,9 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     passages, unread = _select(asked.passages, settings)
     context = Context(passages, asked.labels)
     try:
-        extracts = yield from settings.highlighter(untrusted(asked.question), context)
+        extracts = yield from propose(
+            settings.highlighter, untrusted(asked.question), context
+        )
         verified = _verify(extracts, passages, settings)
     except PromptSanitizationError:
         raise

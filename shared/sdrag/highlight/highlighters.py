@@ -8,18 +8,23 @@ highlighter make the model write first only grounds it; it is dropped here.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from inspect import isawaitable
 from itertools import islice
 from types import MappingProxyType
+from typing import Any, cast
 
 from pydantic import BaseModel, Field
 
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.effects.replies import MAX_REPLY, read_reply
 from sdrag.effects.steps import Steps, complete, replied
-from sdrag.errors import UsageError
+from sdrag.errors import HostError, UsageError
 from sdrag.highlight.exchange import Context, Highlighter
 from sdrag.highlight.local import local
 from sdrag.text.folding import Folded, fold, fold_text
@@ -167,6 +172,58 @@ HIGHLIGHTERS: Mapping[str, Highlighter] = MappingProxyType(
         "two_steps": two_steps,
     }
 )
+
+
+def propose(
+    highlighter: Highlighter, question: Labelled, context: Context
+) -> Steps[Sequence[str]]:
+    """
+    Run a highlighter: steps, or a user's function, async too, or generator of strings.
+
+    Raises:
+        HostError: It gives something other than strings.
+    """
+    given: Any = highlighter(question, context)
+    if isawaitable(given) or isinstance(given, AsyncIterator):
+        with ThreadPoolExecutor(1) as thread:  # the caller's may have a running loop
+            given = thread.submit(
+                copy_context().run, asyncio.run, _wait(given)
+            ).result()
+    if isinstance(given, Generator):
+        given = yield from _collect(given)
+    extracts: Any = given if isinstance(given, (list, tuple)) else [None]
+    if not all(isinstance(each, str) for each in extracts):
+        raise HostError(f"A highlighter gave a {type(given).__name__} of no strings.")
+    return cast("Sequence[str]", extracts)
+
+
+async def _wait(given: Any) -> Any:
+    if isinstance(given, AsyncIterator):
+        return [each async for each in given]
+    return await given
+
+
+def _collect(steps: Generator[Any, Any, Any]) -> Steps[Any]:
+    """Perform the effects of a generator; return its strings, or its result."""
+    texts: list[str] = []
+    try:
+        item = next(steps)
+        while len(texts) < _MAX_OCCURRENCES:
+            if isinstance(item, str):
+                texts.append(item)
+                item = next(steps)
+                continue
+            try:
+                answer = yield item
+            except Exception as error:  # noqa: BLE001 -- it is the generator's
+                item = steps.throw(error)
+            else:
+                item = steps.send(answer)
+    except StopIteration as stop:
+        return stop.value if stop.value is not None else texts
+    finally:
+        steps.close()
+    return texts
 
 
 def highlighter_named(name: str) -> Highlighter:
