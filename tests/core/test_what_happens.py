@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from sdrag.disclosure import forget_document
 from sdrag.effects.steps import run
 from sdrag.errors import SdragError
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.state.tables import finding, form
+from sdrag.state.tables import chunk, finding, form
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted
@@ -62,11 +63,12 @@ def bind_twice_at_once(where, _server):
         assert process.exitcode == 0
 
 
-def change_rows(statement):
+def change_rows(*statements):
     def work(where, _server):
         bind_corpus(where)
         with open_state(where).database.writing() as connection:
-            connection.execute(statement)
+            for statement in statements:
+                connection.execute(statement)
 
     return work
 
@@ -75,6 +77,18 @@ change_a_finding = change_rows(finding.update().values(spans="[]"))
 delete_findings = change_rows(finding.delete())
 change_forms = change_rows(form.update().values(forms="[[],[]]"))
 delete_forms = change_rows(form.delete())
+delete_both = change_rows(finding.delete(), form.delete())
+
+
+def forget_one(where, _server):
+    """Forget one, and what is known of the other stays; the first is bound again."""
+    bind_corpus(where)
+    engine = Engine(POLICY, state=open_state(where))
+    run(forget_document(CHUNKS[:1], engine.disclosure), RUNNER)
+    with engine.state.database.reading() as connection:
+        left = {*connection.scalars(sa.select(chunk.c.id))}
+    assert left == {one.id for one in CHUNKS[2:]}
+    bind_corpus(where)
 
 
 def lose_the_key(where, _server):
@@ -132,6 +146,8 @@ HAPPENS = [
         WITHHELD,
     ),
     ("forms are deleted", BOTH, delete_forms, WITHHELD),
+    ("all that was found is deleted", BOTH, delete_both, WITHHELD),
+    ("a document is forgotten", BOTH, forget_one, ANSWERED),
     ("the server is away", SERVER, stop_the_server, WITHHELD),
     ("the server was restarted", SERVER, restart_the_server, ANSWERED),
 ]

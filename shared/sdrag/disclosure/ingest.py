@@ -106,6 +106,8 @@ def locate(
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         candidates = yield from choose_for(batch, "", None, unlimited)
         lookup = yield from locate_texts(texts, setup, candidates.asked, whole=True)
+        if setup.has_embeddings:
+            setup.state.bindings.place({p.id: setup.document_of(p) for p in batch})
         doubts = lookup.doubts | lookup.fallbacks
         doubtful = {text_index for text_index, _ in doubts}
         codes = dict.fromkeys((index, code) for (index, _), code in doubts.items())

@@ -13,7 +13,7 @@ constraint's N was used up elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from sdrag.errors import UsageError
 from sdrag.state.database import Database, rows_among, upsert
 from sdrag.state.keys import RULE_BYTES, Keys, join_rules, split_rules
-from sdrag.state.tables import binding, chunk
+from sdrag.state.tables import binding, chunk, form
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 
@@ -96,6 +96,30 @@ class Bindings:
                     scores[row.chunk][rules[row.rule]] = row.score
         return [scores.get(passage.id) for passage in passages]
 
+    def place(self, documents: Mapping[str, bytes]) -> None:
+        """
+        Note in which documents chunks were read, so that none loses its forms unseen.
+
+        Args:
+            documents: Their keys, by the ids of passages.
+
+        Raises:
+            HostError: The database failed.
+        """
+        with self._database.writing() as connection:
+            listed = sa.select(form.c.document)
+            known = rows_among(connection, listed, form.c.document, documents.values())
+            read = {row.document for row in known}
+            rows = [
+                {"c": name, "d": document}
+                for name, document in documents.items()
+                if document in read and _fits(name)
+            ]
+            if rows:
+                named = chunk.c.id == sa.bindparam("c")
+                changed = chunk.update().values(document=sa.bindparam("d"))
+                connection.execute(changed.where(named), rows)
+
     def forget(self, passage_ids: Iterable[str]) -> None:
         """
         Remove passages that left the index.
@@ -127,7 +151,14 @@ class Bindings:
             same = name in known and name not in edited
             before = split_rules(known[name].rules) if same else []
             compared = join_rules({*rules, *before})
-            rows.append({"id": name, "fingerprint": fingerprint, "rules": compared})
+            rows.append(
+                {
+                    "id": name,
+                    "fingerprint": fingerprint,
+                    "rules": compared,
+                    "document": known[name].document if same else None,
+                }
+            )
         upsert(connection, chunk, rows)
 
     def _rule(self, constraint: Constraint) -> bytes:

@@ -29,7 +29,7 @@ from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.state.tables import meta, tables
 
 MEMORY = ":memory:"
-VERSION = b"3"
+VERSION = b"4"
 """Of the tables; a state of another version is refused."""
 
 _PATIENCE = 30.0

@@ -9,14 +9,15 @@ released. What a binder found is kept until its document is forgotten, or anothe
 engine reads the text; of what was met at questions the oldest makes room.
 
 A text whose row is gone is one that nobody has read, and is read again. A document
-whose forms are gone, and of which a text was read, is refused.
+whose forms are gone, and of which a text was read or a chunk says that it was, is
+refused.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +34,7 @@ from sdrag.state.keys import (
     split_rules,
 )
 from sdrag.state.register import Forms, Register, read_forms, write_forms
-from sdrag.state.tables import finding, form
+from sdrag.state.tables import binding, chunk, finding, form
 from sdrag.vocabulary import Span
 
 LOCAL, MODEL = b"L", b"M"
@@ -73,7 +74,9 @@ class Findings:
         self._keys = keys
         self._registers: Memo[tuple[bytes, bytes], Register] = Memo(_MOST_REGISTERS)
 
-    def read(self, texts: Iterable[bytes], local: bytes) -> dict[bytes, list[Located]]:
+    def read(
+        self, texts: Collection[bytes], local: bytes
+    ) -> dict[bytes, list[Located]]:
         """
         Return what was found in texts; no rows where nobody has looked.
 
@@ -92,8 +95,12 @@ class Findings:
         with self._database.reading() as connection:
             for row in rows_among(connection, statement, finding.c.text, texts):
                 located.setdefault(row.text, []).append(self._located(row))
-            documents = {text[:DOCUMENT_BYTES] for text in located}
-            if documents - self._tags(connection, documents).keys():
+            asked = {text[:DOCUMENT_BYTES] for text in texts}
+            gone = asked - self._tags(connection, asked).keys()
+            bound = sa.select(chunk.c.document).limit(1)
+            if not gone.isdisjoint(text[:DOCUMENT_BYTES] for text in located) or any(
+                rows_among(connection, bound, chunk.c.document, gone)
+            ):
                 raise _changed()
         return located
 
@@ -156,7 +163,7 @@ class Findings:
 
     def forget(self, documents: Iterable[bytes]) -> None:
         """
-        Forget documents with all that was found in them.
+        Forget documents with all that was found in them, and that chunks were bound.
 
         Raises:
             HostError: The database failed.
@@ -169,6 +176,10 @@ class Findings:
                     finding.delete().where(finding.c.text.between(first, last))
                 )
                 connection.execute(form.delete().where(form.c.document == document))
+                read = chunk.c.document == document
+                ids = sa.select(chunk.c.id).where(read)
+                connection.execute(binding.delete().where(binding.c.chunk.in_(ids)))
+                connection.execute(chunk.delete().where(read))
 
     def _tags(
         self, connection: sa.Connection, documents: Iterable[bytes]

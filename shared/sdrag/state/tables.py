@@ -2,10 +2,10 @@
 The six tables of a state.
 
 No text is in them: documents, texts, forms and constraints are keyed hashes, findings
-are offsets. `chunk` says against which constraints a chunk was bound, `binding` to
-which it is close; `finding` what one reading found in one text, `form` what is to be
-known again in one document. The rows of these two have a tag, a keyed hash of all that
-is in them. `shown` says what a session was shown.
+are offsets. `chunk` says against which constraints a chunk was bound and in which
+document it was read, `binding` to which it is close; `finding` what one reading found
+in one text, `form` what is to be known again in one document. The rows of these two
+have a tag, a keyed hash of all that is in them. `shown` says what a session was shown.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ chunk = sa.Table(
     sa.Column("id", _Id, primary_key=True),
     sa.Column("fingerprint", _Bytes, nullable=False),
     sa.Column("rules", _Bytes, nullable=False),
+    # Its document, once that has a row of `form`, which is not to be missing then.
+    sa.Column("document", _Bytes, index=True),
 )
 binding = sa.Table(
     "binding",
