@@ -270,7 +270,7 @@ def _prepare(path: str, size: int) -> Callable[[], object]:
 
         from langchain_sdrag import LinkageMasker  # noqa: PLC0415 -- as above
 
-        masker = LinkageMasker(policy={}, whole_corpus=True)
+        masker = LinkageMasker(policy={"linkage": {}}, whole_corpus=True)
         pieces = [text[at : at + 1000] for at in range(0, size, 1000)]
         documents = [Document(piece, id=str(at)) for at, piece in enumerate(pieces)]
         masker.transform_documents(documents[:1])

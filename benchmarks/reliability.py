@@ -34,7 +34,7 @@ HERE = Path(__file__).parent / "articles"
 
 def findings(folder: Path) -> Iterator[tuple[str, float, bool]]:
     """Yield who found something, the score, and whether it was right."""
-    engine = Engine({})
+    engine = Engine({"allow_empty": True})
     for article in read_articles(folder):
         rules = [Constraint(name, name) for name in article.witnesses]
         document = Passage(article.name, article.text, document_id=article.name)

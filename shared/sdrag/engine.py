@@ -39,7 +39,7 @@ from sdrag.principals import current_session
 from sdrag.privacy.audit import AuditEvent, emit
 from sdrag.privacy.identities import pseudonymized
 from sdrag.privacy.log_privacy import warn_without_filter
-from sdrag.privacy.operator_warnings import OperatorWarnings
+from sdrag.privacy.operator_warnings import OperatorWarnings, warn_of_everything
 from sdrag.requirements import check_requirements, embeds
 from sdrag.state import StateSource, open_state
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
@@ -189,6 +189,8 @@ class Engine:
         remembers = stage in _REMEMBERING or state is not None
         self.state = self.disclosure.state if remembers else None
         self.warnings = OperatorWarnings()
+        if self.policy.allow_empty and not self.policy.constraints:
+            warn_of_everything(self.policy_hash)
 
     def _set_up_disclosure(self, state: StateSource) -> DisclosureSetup:
         policy, window = self.policy, self.framework.context_window(self.llm)

@@ -24,6 +24,7 @@ from sdrag.policy import (
     InjectionSection,
     LinkageSection,
     Policy,
+    check_not_empty,
 )
 from sdrag.vocabulary import Constraint, Passage
 
@@ -33,6 +34,8 @@ _TEXT = "The witness left at noon. The door was open."
 _CONSTRAINT = Constraint("warm-up", "Conceal how the door was opened")
 _COMPARED = ("retrieve", "disclose", "view", "bind")
 """The stages at which constraints are compared with passages."""
+_RELEASING = ("retrieve", "disclose", "view")
+"""The stages at which passages leave."""
 _SHOWING = ("retrieve", "disclose")
 """The stages at which an end user is shown passages."""
 
@@ -58,9 +61,12 @@ def check_requirements(
     `guarded`: the stages of the guards that run in it.
 
     Raises:
+        PolicyError: Passages leave, and the policy is empty.
         UsageError: A model or the state is missing.
         MissingExtraError: The extra `local` is not installed, and something needs it.
     """
+    if stage in _RELEASING:
+        check_not_empty(policy)
     for guard in GUARDS:
         section = guard.settings(policy)
         if section is not None and guard.judge and guard.stage in guarded:

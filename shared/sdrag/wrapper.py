@@ -26,6 +26,7 @@ from sdrag.guardrails.screened import MARK, evidence, import_evidence
 from sdrag.highlight.exchange import Asked, Highlighter, Settings
 from sdrag.highlight.highlighters import highlighter_named
 from sdrag.policy import Policy, PolicySource
+from sdrag.privacy.operator_warnings import tell_of_reload
 from sdrag.requirements import check_local_highlighter
 from sdrag.vocabulary import Passage
 
@@ -93,7 +94,16 @@ class ReloadableWrapper(Unpickled):
                 "This policy was not read from a file.",
                 hint="Give the wrapper the path of one.",
             )
-        self._engine = self._engine.replace(policy=Policy.read(self._path))
+        before, self._engine = (
+            self._engine,
+            self._engine.replace(policy=Policy.read(self._path)),
+        )
+        tell_of_reload(
+            before.policy.rules,
+            self.policy.rules,
+            old_hash=before.policy_hash,
+            new_hash=self.policy_hash,
+        )
 
     def in_force(self) -> Engine:
         """Return the engine of a request that begins now, from its start to its end."""

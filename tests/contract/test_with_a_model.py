@@ -322,7 +322,7 @@ def test_no_other_cause_gives_a_notice(name):
     passage = replace(SEEN, metadata=metadata or {}, score=0.5)
     if isinstance(text, str):
         passage = replace(passage, text=text)
-    policy = {"constraints": [], **NOTICE, **more}
+    policy = {"allow_empty": True, **NOTICE, **more}
     passages = [] if metadata is None else [passage]
 
     told = seen(passages, policy, reply, core_run, principal=principal)

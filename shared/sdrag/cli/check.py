@@ -13,7 +13,7 @@ import typer
 
 from sdrag.cli.common import LOCAL, Llm, ModelConcurrency, ModelTimeout, llm_of, show
 from sdrag.errors import PolicyError, UsageError
-from sdrag.policy import Policy
+from sdrag.policy import Policy, check_not_empty
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
@@ -84,6 +84,7 @@ def check(
     for path in policies:
         try:
             policy = Policy.read(path)
+            check_not_empty(policy)
         except PolicyError as error:
             result["errors"] += _problems(path, error)
             continue

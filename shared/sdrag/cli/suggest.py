@@ -135,7 +135,7 @@ def _propose(
     proposed = {**_kinds(documents), **_subjects(documents)}
     causes: Mapping[str, int] = {}
     if model is not None and goal:
-        engine = Engine(Policy.read({"constraints": []}), llm=model)
+        engine = Engine(Policy(), llm=model, stage="summarize")
         sentences, event = engine.run(_ask(goal, proposed))
         unread = () if sentences or event.model_failures else ("no-verdict",)
         causes = count_failures([event], unread)

@@ -6,6 +6,7 @@ from sdrag.policy.document import (
     ExampleSection,
     Policy,
     PolicySource,
+    check_not_empty,
     policy_schema,
 )
 from sdrag.policy.guard_sections import (
@@ -56,6 +57,7 @@ __all__ = [
     "StalenessSection",
     "applies",
     "binds",
+    "check_not_empty",
     "metadata_of_any",
     "policy_schema",
 ]

@@ -211,6 +211,9 @@ class Policy(GuardSections):
 
     constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
     """What must not be disclosed; a sentence in plain words is enough."""
+    allow_empty: bool = False
+    """Without it, a policy that says nothing, or whose list of constraints is empty, is
+    refused: everything would be released."""
     keep: Keeps = ()
     """What stays under every constraint."""
     when_not_understood: Literal["refuse", "withhold"] = "refuse"
@@ -317,9 +320,11 @@ class Policy(GuardSections):
         )
 
     def without_limits(self) -> Self:
-        """Return the same policy: each constraint enforced, and no session limited."""
+        """Return it as its author tries it: all is enforced, and it may be empty."""
         every = self.disclosure.model_copy(update={"top_k": None})
-        return self.model_copy(update={"disclosure": every, "session": None})
+        return self.model_copy(
+            update={"disclosure": every, "session": None, "allow_empty": True}
+        )
 
     def fitted(self, tokens: int) -> Self:
         """
@@ -377,6 +382,24 @@ class Policy(GuardSections):
         except ValidationError as error:
             problems = error.errors(include_input=False, include_url=False)
         raise explained(problems, lines, cls)
+
+
+def check_not_empty(policy: Policy) -> None:
+    """
+    Refuse a policy that would release everything without having been meant to.
+
+    Raises:
+        PolicyError: It says nothing, or its list of constraints is empty.
+    """
+    given = policy.model_fields_set - {"allow_empty"}
+    empty = "constraints" in given and not policy.constraints
+    if (empty or not given) and not policy.allow_empty:
+        raise PolicyError(
+            "The policy has no constraints, so everything would be released.",
+            key="constraints",
+            hint="Write what must not be disclosed, or `allow_empty: true`"
+            " where nothing must be hidden.",
+        )
 
 
 PolicySource = (

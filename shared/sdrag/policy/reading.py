@@ -28,6 +28,7 @@ _MAX_PLACES = 100_000
 _MAX_DEPTH = 20
 _LONGEST_NUMBER = 100
 _TEXT = "tag:yaml.org,2002:str"
+_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 _WORD = re.compile(r"[A-Za-z_]\w{0,39}", re.ASCII)
 
 Place = tuple[str | int, ...]
@@ -48,11 +49,28 @@ def text_of(path: Path) -> str:
         fault = "is not UTF-8"
     except (OSError, ValueError) as error:
         fault = f"cannot be read ({type(error).__name__})"
+    missing = "FileNotFoundError" in fault
     raise PolicyError(
-        f"The policy file {fault}.",
-        hint="Give the path of a YAML file, or a list of sentences: even one is in a"
+        f"The policy file{_shown(path) if missing else ''} {fault}.",
+        hint=_nearest_file(path)
+        or "Give the path of a YAML file, or a list of sentences: even one is in a"
         " list. Policy.parse reads YAML text.",
     )
+
+
+def _shown(path: Path) -> str:
+    """Name a path that ends like a policy's; anything else may be a sentence."""
+    return f" {path}" if path.suffix.lower() in _SUFFIXES else ""
+
+
+def _nearest_file(path: Path) -> str:
+    """Name the file in its folder that was probably meant."""
+    try:
+        names = [p.name for p in path.parent.iterdir() if p.suffix in _SUFFIXES]
+    except (OSError, ValueError):
+        return ""
+    near = get_close_matches(path.name, set(names) - {path.name}, n=1)
+    return f"Did you mean {path.with_name(near[0])}?" if near and _shown(path) else ""
 
 
 def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:

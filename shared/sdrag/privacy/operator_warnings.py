@@ -113,6 +113,33 @@ class OperatorWarnings:
             _logger.warning(message, *args)
 
 
+def warn_of_everything(policy_hash: str) -> None:
+    """Warn that a policy is in force which hides nothing, as it says itself."""
+    _logger.warning(
+        "The policy %s has no constraints, as it allows: no text is withheld by it.",
+        policy_hash,
+    )
+
+
+def tell_of_reload(
+    before: Sequence[Constraint],
+    after: Sequence[Constraint],
+    *,
+    old_hash: str,
+    new_hash: str,
+) -> None:
+    """Log a policy that was read again; warn of the constraints that went with it."""
+    left = {rule.text for rule in after}
+    gone = [rule.id for rule in before if rule.text not in left]
+    _logger.log(
+        logging.WARNING if gone else logging.INFO,
+        "The policy was read again: %s, before %s.%s",
+        new_hash,
+        old_hash,
+        f" Of the old constraints these are gone: {', '.join(gone)}." if gone else "",
+    )
+
+
 def _mend(code: str) -> str:
     reason = explain(code)
     return f" {reason.happened} {reason.mend}" if reason else ""
