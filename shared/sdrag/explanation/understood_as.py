@@ -278,7 +278,7 @@ def _quoting(reason: str, parsed: ParsedConstraint) -> str:
 
 def reworded(parsed: ParsedConstraint) -> str:
     """Return a sentence that is understood where a constraint is not."""
-    if parsed.status == "understood":  # it does not say what to hide
+    if parsed.status == "understood" and why_not_enforced(parsed):
         return suggest(parsed)[0]
     texts = (*_rewordings(parsed), _UNDERSTOOD)
     rules = (replace(parsed.constraint, text=text) for text in texts)
