@@ -19,7 +19,7 @@ from hashlib import blake2b
 
 from langchain_core.documents import Document
 
-from sdrag.errors import HostError
+from sdrag.errors import HostError, check_fields, check_listed
 from sdrag.vocabulary import UNNAMED, Passage, is_unnamed, name_document
 
 SCORE_KEY = "relevance_score"
@@ -32,7 +32,9 @@ def passages_of(documents: Iterable[object]) -> tuple[Passage, ...]:
 
     Raises:
         HostError: Something in the list is no document.
+        UsageError: It is no list.
     """
+    check_listed(documents, "documents")
     return tuple(map(passage_of, documents))
 
 
@@ -48,6 +50,7 @@ def passage_of(document: object) -> Passage:
             f"The retriever returned a {type(document).__name__}, not a Document."
         )
     metadata = document.metadata
+    check_fields(document.id, document.page_content, metadata)
     return Passage(
         id=document.id or _nameless(document.page_content),
         text=document.page_content,

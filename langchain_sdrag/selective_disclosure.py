@@ -40,7 +40,7 @@ from langchain_sdrag.wrapping import (
 )
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.engine import Stage
-from sdrag.errors import UsageError
+from sdrag.errors import UsageError, check_listed
 from sdrag.options import Options
 from sdrag.pipeline import Request, disclose, retrieve
 from sdrag.policy import PolicySource
@@ -230,6 +230,7 @@ class SelectiveDisclosureCompressor(
         query: str,
         callbacks: Callbacks | None,
     ) -> list[Document]:
+        check_listed(documents, "documents")
         engine, run = self.in_force(), None
         if isinstance(callbacks, BaseCallbackManager):
             run = callbacks

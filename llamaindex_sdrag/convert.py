@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
-from sdrag.errors import HostError
+from sdrag.errors import HostError, check_fields, check_listed
 from sdrag.framework import is_layout
 from sdrag.vocabulary import EVIDENCE_KEY, Passage, name_document
 
@@ -28,7 +28,9 @@ def passages_of(nodes: Iterable[object]) -> tuple[Passage, ...]:
 
     Raises:
         HostError: Something in the list is no scored node.
+        UsageError: It is no list.
     """
+    check_listed(nodes, "nodes")
     return tuple(map(scored_passage, nodes))
 
 
@@ -39,9 +41,13 @@ def passage_of(node: BaseNode, score: float | None = None) -> Passage:
     Its document is what its metadata calls so, and else the one it was cut from: a file
     of several pages is several documents to the framework.
     """
+    if not isinstance(node, BaseNode):
+        raise HostError(f"A {type(node).__name__} is no node.")
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    check_fields(node.node_id, text, node.metadata)
     return Passage(
         id=node.node_id,
-        text=node.get_content(metadata_mode=MetadataMode.NONE),
+        text=text,
         metadata=node.metadata,
         score=score,
         document_id=name_document(node.metadata) or node.ref_doc_id,

@@ -35,7 +35,7 @@ from sdrag.disclosure.hierarchy import SOURCES_KEY, HierarchySettings
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
-from sdrag.errors import UsageError
+from sdrag.errors import UsageError, check_listed
 from sdrag.ingest import CorpusBinder, CorpusMasker, Transformer
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
@@ -103,6 +103,7 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
         return await self._transform(wait, nodes)
 
     def _read(self, documents: Iterable[BaseNode]) -> tuple[Passage, ...]:
+        check_listed(documents, "nodes")
         return tuple(map(passage_of, documents))
 
     def _write(

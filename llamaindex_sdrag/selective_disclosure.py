@@ -29,7 +29,7 @@ from llamaindex_sdrag.searching import FilteredRetriever, HostRetriever, search_
 from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.engine import Engine
-from sdrag.errors import UsageError
+from sdrag.errors import UsageError, check_listed
 from sdrag.options import Options
 from sdrag.pipeline import Request, disclose, retrieve
 from sdrag.policy import PolicySource
@@ -179,6 +179,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     async def _redact(
         self, mode: Mode, nodes: list[NodeWithScore], bundle: QueryBundle | None
     ) -> list[NodeWithScore]:
+        check_listed(nodes, "nodes")
         engine = self.in_force()
         query = bundle.query_str if bundle else ""
         request = Request(query, principal_of(engine, bundle))

@@ -99,6 +99,11 @@ class Request(Confidential):
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     session_id: str | None = field(default_factory=current_session)
 
+    def __post_init__(self) -> None:
+        check_type(self.query, str, "question")
+        if self.limit is not None:
+            check_type(self.limit, int, "number of passages")
+
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:

@@ -22,7 +22,7 @@ worked on, nor the message of an error below it, since those quote their input.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -42,6 +42,8 @@ __all__ = [
     "SdragError",
     "UsageError",
     "WithheldError",
+    "check_fields",
+    "check_listed",
     "check_type",
     "cut_off",
     "require_extra",
@@ -250,3 +252,36 @@ def check_type(given: object, kind: type[Any], name: str) -> None:
         raise UsageError(
             f"A {type(given).__name__} is no {name}.", hint=f"Pass a {kind.__name__}."
         )
+
+
+def check_listed(given: object, name: str) -> None:
+    """
+    Refuse what is no list of things, a text least of all.
+
+    Raises:
+        UsageError: It is none; the error names its type only.
+    """
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"A {type(given).__name__} is no list of {name}.", hint="Pass a list."
+        )
+
+
+def check_fields(id_: object, text: object, metadata: object) -> None:
+    """
+    Refuse a document whose fields are of another type than its framework says.
+
+    Raises:
+        HostError: One is; the error names its type only.
+    """
+    fields = (
+        ("id", id_ or "", str),
+        ("text", text, str),
+        ("metadata", metadata, Mapping),
+    )
+    for name, value, kind in fields:
+        if not isinstance(value, kind):
+            raise HostError(
+                f"The {name} of a document is a {type(value).__name__}.",
+                hint="Give it the type that the framework says.",
+            )

@@ -19,7 +19,7 @@ from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.progress import batched
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
-from sdrag.errors import HostError, UsageError
+from sdrag.errors import HostError, UsageError, check_listed
 from sdrag.linkage.fitting import Fitted, Update
 from sdrag.parallel import Pool
 from sdrag.pipeline import bind
@@ -134,6 +134,7 @@ class CorpusBinder(Transformer[D]):
         await self._forget(wait, chunks)
 
     async def _bind(self, mode: Mode, documents: Iterable[D]) -> Ingested:
+        check_listed(documents, "documents")
         done = Ingested()
         for batch in batched(documents, AT_ONCE):
             done += await self._enforce(mode, self._binding(batch))

@@ -51,10 +51,11 @@ def acting_as(
             that is asked without one is one session.
 
     Raises:
-        UsageError: The id of the session is no text, or is empty.
+        UsageError: It is no principal, or the id of the session is no text or empty.
     """
+    checked = check_principal(principal)
     named = _session.set(check_session(session_id))
-    token = _principal.set(principal)
+    token = _principal.set(checked)
     try:
         yield
     finally:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from langchain_core.documents import Document
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.errors import UsageError
+from sdrag.errors import HostError, UsageError
+from sdrag.principals import acting_as
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (
@@ -17,9 +19,13 @@ from ..support.faces import (
     Nodes,
     Scenario,
     ask,
+    langchain_compressor,
     langchain_retriever,
+    llamaindex_postprocessor,
     llamaindex_retriever,
+    nodes,
 )
+from ..support.wrappers import build as build_wrapper
 
 NAME = "Karlsson"
 SCENARIO = Scenario(
@@ -101,3 +107,69 @@ def test_an_error_of_validation_quotes_nothing():
         retriever.base_retriever = SCENARIO.policy
 
     assert NAME not in str(caught.value)
+
+
+def transformer(package):
+    kind = package.RedactingTransformer
+    return build_wrapper(kind, policy=SCENARIO.policy)
+
+
+def document(**changed):
+    fields = {"id": "1", "page_content": NAME, "metadata": {}}
+    return Document.model_construct(**{**fields, **changed})
+
+
+def compress(documents, question="q"):
+    return langchain_compressor(SCENARIO).compress_documents(documents, question)
+
+
+def transform(documents):
+    return transformer(langchain_sdrag).transform_documents(documents)
+
+
+def call(given):
+    return transformer(llamaindex_sdrag)(given)
+
+
+def postprocess(given, question="q"):
+    made = llamaindex_postprocessor(SCENARIO)
+    return made.postprocess_nodes(given, query_str=question)
+
+
+def act(principal):
+    with acting_as(principal):
+        raise AssertionError
+
+
+def invoke(question, **given):
+    return langchain_retriever(SCENARIO).invoke(question, **given)
+
+
+MISTAKES = [
+    *[(act, (given,)) for given in ("manager", {"id": NAME}, [NAME], 3)],
+    *[(transform, (given,)) for given in (None, NAME, 3, [NAME], document())],
+    *[(call, (given,)) for given in (None, NAME, 3, [NAME])],
+    *[(invoke, (given,)) for given in (None, 3, {"question": NAME}, [NAME])],
+    *[(compress, (given,)) for given in (None, NAME, [NAME], 3)],
+    *[(compress, ([document()], given)) for given in (None, 3)],
+    *[(postprocess, (given,)) for given in (None, NAME, [NAME])],
+    (postprocess, (nodes(SCENARIO), 3)),
+    *[
+        (use, ([document(**changed)],))
+        for use in (compress, transform)
+        for changed in (
+            {"id": {"a": NAME}},
+            {"page_content": None},
+            {"page_content": 3},
+            {"metadata": None},
+        )
+    ],
+]
+
+
+def test_a_mistake_of_the_application_is_told_as_one():
+    """It names the type of what was passed, and never quotes it."""
+    for use, given in MISTAKES:
+        with pytest.raises((UsageError, HostError)) as caught:
+            use(*given)
+        assert NAME not in str(caught.value)

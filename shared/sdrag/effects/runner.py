@@ -193,6 +193,11 @@ class PortRunner:
             if effect.query:
                 self._questions[effect] = vectors
             return vectors
+        if len(outcome.value) != count:  # both ports answer by a list
+            text = (
+                f"`{type(effect).__name__.lower()}` gave not one value for each item."
+            )
+            return [Failure(HostError(text))] * count
         return [Reply(value) for value in outcome.value]
 
 
@@ -263,6 +268,11 @@ class _Calls:
                 return Reply(await call())
             rules = retry_rules(self.limits.attempts, self.limits.seconds)
             return Reply(await AsyncRetrying(sleep=asleep, **rules)(call))
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return self._failed(error)  # the provider's own doing
         except Exception as error:  # noqa: BLE001 -- whatever a provider raises
             return self._failed(error)
 
@@ -389,4 +399,6 @@ def _vectors(rows: Sequence[Sequence[float]], count: int) -> Sequence[Outcome[An
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
     if not np.isfinite(norms).all():
         return [Failure(HostError("The embedding model gave no numbers."))] * count
-    return [Reply(row) for row in matrix / np.maximum(norms, 1e-12)]
+    if not norms.all():
+        return [Failure(HostError("The embedding model gave only zeros."))] * count
+    return [Reply(row) for row in matrix / norms]

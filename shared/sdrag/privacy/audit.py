@@ -9,11 +9,13 @@ host's choice: a sink is any callable. The default sink is the logger `sdrag.aud
 from __future__ import annotations
 
 import logging
+from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sdrag.errors import HostError
 from sdrag.privacy.reasons import MODEL_FAILURES
 from sdrag.vocabulary import Decision
 
@@ -82,6 +84,20 @@ def count_failures(
 
 
 def emit(event: AuditEvent, sinks: Iterable[AuditSink]) -> None:
-    """Hand an event to every sink."""
+    """
+    Hand an event to every sink.
+
+    Raises:
+        HostError: One failed; the others have it.
+    """
+    failed = ""
     for sink in sinks:
-        sink(event)
+        try:
+            sink(event)
+        except (Exception, CancelledError) as error:  # noqa: BLE001 -- the sink's own
+            failed = type(error).__name__
+    if failed:
+        raise HostError(
+            f"An audit sink failed with {failed}.",
+            hint="Nothing was released, for it could not be recorded.",
+        )
