@@ -50,7 +50,7 @@ def test_it_is_accepted_where_it_will_be_enforced() -> None:
 
 VAGUE = Path(__file__).with_name("vague.txt").read_text("utf-8").splitlines()
 FEW = 5
-"""The head is a network: so many of the sentences that it never saw may pass."""
+"""The head is trained and errs: so many of the sentences may pass."""
 CONCRETE = (
     "How the bridge collapsed",
     "Hide the van",
