@@ -18,8 +18,6 @@ from sdrag.vocabulary import Confidential
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SCALES |= {"bn": 1e9, "trillion": 1e12, "dozen": 12.0}
-_SHORT_SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "b": 1e9, "bn": 1e9}
-"""Of sums of money; elsewhere *m* is a metre."""
 _SPELLINGS = """
 kilogram kilograms kg kilo kilos | gram grams g | milligram milligrams mg
 | microgram micrograms mcg \u03bcg | tonne tonnes ton tons t | ounce ounces oz
@@ -41,7 +39,6 @@ _UNITS = {
     for spellings in _SPELLINGS.split("|")
     for spelling in spellings.split()
 }
-_MONEY = word_set("euro dollar pound franc")
 _LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isalpha())
 _BEFORE = frozenset("\u20ac$\u00a3") | word_set("eur usd gbp chf")
 _AMBIGUOUS_MONTHS = word_set("may march mar jan sep dec")
@@ -193,8 +190,6 @@ def _number(tokens: TokenText, at: int) -> list[Quantity]:
     value, to = _value(tokens, at)
     if value is None:
         return []
-    if scale := _short_scale(tokens, at, to):
-        value, to = value * scale, to + 1
     unit, measured, end = _unit(tokens, at, to)
     bound = _bound(tokens, at, to)
     return [Quantity("number", value, at, end, unit, measured, bound)]
@@ -225,13 +220,6 @@ def _simple(word: str) -> float | None:
         return float(NUMBER_WORDS[word])
     digits = re.sub(r",(?=\d{3}\b)", "", word)
     return float(digits) if _NUMERAL.fullmatch(digits) else None
-
-
-def _short_scale(tokens: TokenText, at: int, to: int) -> float:
-    """Return what *m* stands for in *$1.2m* and *1.2m dollars*; 0 where it is none."""
-    after = _UNITS.get(_word(tokens, to + 1))
-    money = _word(tokens, at - 1) in _BEFORE or after in _MONEY
-    return _SHORT_SCALES.get(_word(tokens, to), 0.0) if money else 0.0
 
 
 def _unit(tokens: TokenText, at: int, to: int) -> tuple[str, bool, int]:

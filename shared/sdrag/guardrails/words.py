@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sdrag.text.dates import NUMBER_WORDS
+from sdrag.text.figures import write_out_figures
 from sdrag.text.folding import fold_text
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
@@ -54,7 +55,9 @@ def is_function_word(word: str) -> bool:
 def content_words(text: str) -> list[str]:
     """Return the stems of a text's content words, in order."""
     return [
-        stem(word) for word in _WORD.findall(fold_text(text)) if word not in _FUNCTION
+        stem(word)
+        for word in _WORD.findall(fold_text(write_out_figures(text)))
+        if word not in _FUNCTION
     ]
 
 
@@ -113,7 +116,7 @@ def read_sentences(texts: Iterable[str]) -> list[TokenText]:
         clause += 1
         hard += 1
         tokens: list[Token] = []
-        for index, match in enumerate(_TOKEN.finditer(text)):
+        for index, match in enumerate(_TOKEN.finditer(write_out_figures(text))):
             written = match.group()
             folded = _without_possessive(fold_text(written))
             clause += folded in _BOUNDARIES or folded in _CONJUNCTIONS
