@@ -42,10 +42,21 @@ def is_whole(_text: str, found: list[Mention], marked: list[Span]) -> bool:
     return {*marked} <= {mention.span for mention in found}
 
 
+def is_marked(text: str, found: list[Mention], marked: list[Span]) -> bool:
+    sure = (mention.span for mention in found if mention.confidence >= 0.5)
+    return letters(text, marked) <= letters(text, sure)
+
+
+def is_harmless(_text: str, found: list[Mention], _marked: list[Span]) -> bool:
+    return all(mention.confidence < 0.5 for mention in found)
+
+
 HOW: dict[str, Callable[[str, list[Mention], list[Span]], bool]] = {
     "exact": is_exact,
     "covered": is_covered,
     "whole": is_whole,
+    "marked": is_marked,
+    "harmless": is_harmless,
 }
 
 

@@ -23,6 +23,10 @@ MONTHS = {
 _ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"\b((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\b")
 _NUMBERS = re.compile(r"\b(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{4}|\d{2})\b")
+_NUMERALS = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"]
+_ROMAN = re.compile(
+    rf"\b(\d{{1,2}})[-/. ]+({'|'.join(_NUMERALS)})[-/. ]+(\d{{4}}|\d{{2}})\b"
+)
 _NAMED = re.compile(r"\b(" + "|".join(MONTHS) + r")\b")
 _YEAR = re.compile(r"\b((?:19|20)\d{2})\b")
 _DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\b(?!:)")
@@ -82,6 +86,9 @@ def read_date(form: str, *, months_first: bool = False) -> Date | None:
         swapped = (months_first and first <= _MOST_MONTHS) or second > _MOST_MONTHS
         month, day = (first, second) if swapped else (second, first)
         return _date(_whole_year(int(match[3])), month, day)
+    if match := _ROMAN.search(text):
+        month = _NUMERALS.index(match[2]) + 1
+        return _date(_whole_year(int(match[3])), month, int(match[1]))
     if match := _NAMED.search(text):
         return _named(text, MONTHS[match[1]])
     return None

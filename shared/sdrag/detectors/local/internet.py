@@ -13,7 +13,13 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sdrag.detectors.local.tables import first_names, is_common, surnames, word_set
+from sdrag.detectors.local.tables import (
+    first_names,
+    is_common,
+    places,
+    surnames,
+    word_set,
+)
 from sdrag.detectors.local.tokens import Candidate, matches
 
 _MAIL_HOST = re.compile(r"@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
@@ -87,23 +93,90 @@ def _unpunctuated(
 
 
 _JOINED = re.compile(
-    r"(?<![\w.%'-])[^\W\d_]{2,40}(?:[._-][^\W\d_]{1,40}){1,3}(?![\w'])"
+    r"(?<![\w.%'-])[^\W\d_]{2,40}(?:(?:[._-]|%20)[^\W\d_]{1,40}){1,3}"
+    r"(?![\w'])"
 )
+_RUN_TOGETHER = re.compile(
+    r"(?<=[@/\\])[A-Za-z]{6,30}(?![A-Za-z])|(?<![\w.%@+-])[A-Za-z]{6,30}(?=@|_\w)"
+)
+_PART = 3
+_DISPLAYED = re.compile(r"([^\W\d_]+(?: [^\W\d_]+\.?){0,3})\"? ?$")
+_DISPLAY = 60
+_HUMP = re.compile(r"[A-Z][a-z]+")
 
 
 def find_embedded_names(text: str) -> Iterator[Candidate]:
     """Yield names that are joined: lucia.ferrante@example.org, /srv/lucia-ferrante."""
     for match in _JOINED.finditer(text):
-        words = [word.capitalize() for word in re.split("[._-]", match.group())]
-        if any(_is_name(*pair) for pair in pairwise(words)):
+        words = [word.capitalize() for word in _MARKS.split(match.group())]
+        if any(_is_name(*pair) for pair in pairwise(words)) or (
+            len(words) == 2 and _is_rare_name(*words)
+        ):
             yield Candidate(*match.span(), "PERSON", 0.7, "inside")
+    if "@" in text or "/" in text or "\\" in text or "_" in text:
+        for match in _RUN_TOGETHER.finditer(text):
+            if _is_run_together(match.group()):
+                yield Candidate(*match.span(), "PERSON", 0.7, "inside")
+    if "@" in text:
+        yield from _displayed(text)
+
+
+_MARKS = re.compile("[._-]|%20")
+
+
+def _is_run_together(word: str) -> bool:
+    """Return True for a given name and a surname in one: robertmeyers."""
+    if is_common(word):
+        return False
+    humps = _HUMP.findall(word)
+    if len(humps) == 2 and "".join(humps) == word:
+        return _is_name(*humps)
+    word = word.lower()
+    return any(
+        _is_name(word[:cut].capitalize(), word[cut:].capitalize())
+        for cut in range(_PART, len(word) - _PART + 1)
+    )
+
+
+def _displayed(text: str) -> Iterator[Candidate]:
+    """Yield names in front of an address in brackets: rose young <ry@example.org>."""
+    for mail in _BRACKETED.finditer(text):
+        start = max(0, mail.start() - _DISPLAY)
+        shown = _DISPLAYED.search(text[start : mail.start()])
+        if shown is None:
+            continue
+        words = [word.strip(".").capitalize() for word in shown[1].split()]
+        named = first_names() | surnames() if len(words) < 2 else frozenset()
+        if any(_is_listed(*pair) for pair in pairwise(words)) or (
+            shown[1][0].isupper() and words[0] in named
+        ):
+            first, last = shown.span(1)
+            yield Candidate(start + first, start + last, "PERSON", 0.8, "displayed")
+
+
+_BRACKETED = re.compile(r"<[^\s<>@]{1,64}@")
+
+
+def _is_listed(word: str, other: str) -> bool:
+    return (word in first_names() and other in surnames()) or (
+        other in first_names() and word in surnames()
+    )
+
+
+def _is_rare_name(word: str, other: str) -> bool:
+    """Return True for a given name in front of what no list has: kwabena.frimpong."""
+    return (
+        word in first_names()
+        and not is_common(word)
+        and not is_common(other)
+        and len(other) > _PART
+        and other.lower() not in _TOP_LEVELS
+        and other not in places()
+    )
 
 
 def _is_name(word: str, other: str) -> bool:
-    given, family = first_names(), surnames()
-    return not (is_common(word) and is_common(other)) and (
-        (word in given and other in family) or (other in given and word in family)
-    )
+    return not (is_common(word) and is_common(other)) and _is_listed(word, other)
 
 
 _HEX = "[0-9A-Fa-f]"

@@ -15,7 +15,13 @@ from collections.abc import Iterable, Iterator
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.plain_text import plain_text
-from sdrag.detectors.local.tables import OFFICES, TITLES, is_common
+from sdrag.detectors.local.tables import (
+    OFFICES,
+    TITLES,
+    cased,
+    is_common,
+    word_set,
+)
 from sdrag.detectors.local.tokens import Candidate, Tokens, tokenize
 from sdrag.vocabulary import Mention, Span
 
@@ -38,6 +44,23 @@ def find_partnerships(tokens: Tokens) -> Iterator[Candidate]:
             and _FIRM_CUE.search(tokens.text, max(0, start - 10), start)
         ):
             yield Candidate(*match.span(), "ORGANIZATION", 0.8, "partners")
+
+
+_ROLES = cased(word_set("roles"))
+_NAMED_AFTER = re.compile(r"'s\b|[.,;:!?)]|\s*$| (?![A-Z])[a-z]")
+
+
+def find_role_names(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield surnames behind what somebody is, everyday words too: Patient Baker."""
+    surnames = tables.surnames()
+    for index in tokens.indices(_ROLES):
+        after = index + 1
+        if after >= len(tokens.words) or tokens.gap(after) != " ":
+            continue
+        word, end = tokens.words[after], tokens.ends[after]
+        named = word in surnames and word.lower() not in tables.FUNCTION_WORDS
+        if named and _NAMED_AFTER.match(tokens.text, end):
+            yield Candidate(tokens.starts[after], end, "PERSON", 0.7, "role")
 
 
 _SURE = 0.6

@@ -48,6 +48,8 @@ _CALLED = TITLES - tables.surnames() | word_set("feasts")
 """What a text calls somebody or a day; alone it is no name."""
 _ACRONYM = range(2, 6)
 _LONGEST = 40
+_LEADING = listed("van von der den de di da del della ter ten zu zur al el bin ben ibn")
+_PARTICLES = 3
 _INNER = re.compile("[a-z][A-Z][a-z]")
 _PART = 4
 """A word that is run together with another has so many letters."""
@@ -70,7 +72,21 @@ def _name(run: Run) -> Candidate:
     read = _in_small_letters(run) if _is_shouted(run) else run
     guesses = (rule(read) for rule in _RULES)
     type_, confidence = next(filter(None, guesses), ("TERM", 0.3))
-    return Candidate(run.first_character, run.last_character, type_, confidence, "name")
+    first = _with_particles(run) if type_ == "PERSON" else run.first_character
+    return Candidate(first, run.last_character, type_, confidence, "name")
+
+
+def _with_particles(run: Run) -> int:
+    """Return where the name begins with its particles: van der Meer, al-Masri."""
+    tokens, first = run.tokens, run.start
+    while (
+        first
+        and run.start - first < _PARTICLES
+        and tokens.words[first - 1] in _LEADING
+        and tokens.gap(first) in {" ", "-"}
+    ):
+        first -= 1
+    return tokens.starts[first] if first < run.start else run.first_character
 
 
 # --------------------------------------------------------------- the run's own words

@@ -11,7 +11,11 @@ from sdrag.detectors.local.addresses import find_addresses
 from sdrag.detectors.local.fields import find_column_values, find_field_values
 from sdrag.detectors.local.identifiers import find_identifiers, find_numbered
 from sdrag.detectors.local.internet import find_embedded_names, find_ipv6, find_links
-from sdrag.detectors.local.name_forms import find_forms, find_partnerships
+from sdrag.detectors.local.name_forms import (
+    find_forms,
+    find_partnerships,
+    find_role_names,
+)
 from sdrag.detectors.local.names import find_names
 from sdrag.detectors.local.patterns import find_patterns
 from sdrag.detectors.local.plain_text import capitalised, plain_text, unwrapped
@@ -59,6 +63,7 @@ def _read(text: str) -> list[Mention]:
         find_amounts(tokens),
         names,
         find_partnerships(tokens),
+        find_role_names(tokens),
         find_forms(tokens, names),
         find_field_values(tokens),
         find_column_values(plain.text),

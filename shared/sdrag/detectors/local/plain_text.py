@@ -14,6 +14,7 @@ import unicodedata
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
+from sdrag.detectors.local.fields import is_label
 from sdrag.detectors.local.tables import TITLES, is_common
 from sdrag.text.mapped import MappedText, Pieces
 from sdrag.text.sentences import is_structured, line_after, line_before, sentences
@@ -25,6 +26,11 @@ _PLAIN_MARKS = {
     **dict.fromkeys(map(ord, _APOSTROPHES), "'"),
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u00ab\u00bb"), '"'),
 }
+SMALL_CAPITALS = {
+    unicodedata.lookup(f"LATIN LETTER SMALL CAPITAL {letter}"): letter.lower()
+    for letter in "ABCDEFGHIJKLMNOPQRSTUVWYZ"
+}
+"""The letter of each small capital; the first of a word is read as a capital."""
 _NOT_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 
@@ -40,7 +46,10 @@ def plain_text(text: str) -> MappedText:
             end = done + 1
             while end < match.end() and unicodedata.combining(text[end]):
                 end += 1
-            pieces.add(_plain_character(text[done:end]), done, end - done)
+            plain = _plain_character(text[done:end])
+            if text[done] in SMALL_CAPITALS and not text[done - 1 : done].isalpha():
+                plain = plain.upper()
+            pieces.add(plain, done, end - done)
             done = end
     pieces.add(text[done:].replace("`", "'"), done)
     return MappedText(*pieces.fields(), None)
@@ -56,14 +65,14 @@ def _plain_character(written: str) -> str:
         return "\n" if character in "\n\u2028\u2029\x85" else " "
     if unicodedata.category(character) == "Cf":
         return ""
-    plain = character.translate(_PLAIN_MARKS)
+    plain = SMALL_CAPITALS.get(character) or character.translate(_PLAIN_MARKS)
     folded = unicodedata.normalize("NFKC", plain)
     plain = folded if len(folded) == 1 else plain
     return unicodedata.normalize("NFC", plain + written[1:])[0]
 
 
 _LOWER_WORD = re.compile(
-    r"(?<![\w@./:-])(?<!\bthe )(?<!\ba )(?<!\ban )[^\W\d_]{3,}"
+    r"(?<![\w@./:-])(?<!\bthe )(?<!\ba )(?<!\ban )(?<!\bd')[^\W\d_]{3,}"
     r"(?![\w@/:']|\.\w)"
 )
 _I = re.compile(r"\bI\b")
@@ -104,7 +113,7 @@ def _may_name(word: str) -> bool:
 
 _LINE_END = re.compile(
     r"(?P<hyphen>(?<=[^\W\d_])[-\u00ad\u2010])?[ \t]{0,9}\r?\n[ \t>]{0,99}"
-    r"(?=[\w@\"'(\u201c\u2018])"
+    r"(?=[\w@\"'(+\u201c\u2018])"
 )
 _LOWER_CASE = re.compile(r"(?<!\w)(?!and\b|for\b|the\b|von\b|van\b)[a-z]{3}")
 _GOES_ON = re.compile(r"(?:[\w,;&'\")]|(?<![\w.])[A-Z]\.)$")
@@ -115,11 +124,12 @@ def unwrapped(text: str) -> MappedText | None:
     pieces, done = Pieces(), 0
     for match in _LINE_END.finditer(text):
         start, end = match.span()
+        before, after = line_before(text, start), line_after(text, end)
         if match["hyphen"] and text[end].isalpha():
             joined = "-" if text[end].isupper() and match["hyphen"] != "\u00ad" else ""
-        elif _breaks_address(line_before(text, start), line_after(text, end)):
+        elif _breaks_word(before, after):
             joined = ""
-        elif _is_wrapped(line_before(text, start), line_after(text, end)):
+        elif _breaks_value(before, after) or _is_wrapped(before, after):
             joined = " "
         else:
             continue
@@ -130,12 +140,45 @@ def unwrapped(text: str) -> MappedText | None:
     return MappedText(*pieces.add(text[done:], done).fields(), None)
 
 
-def _breaks_address(before: str, after: str) -> bool:
-    """Return True if a line ends or begins at the at sign of an e-mail address."""
+def _breaks_word(before: str, after: str) -> bool:
+    """Return True at the at sign of an e-mail address or a hyphen between figures."""
     last, first = before.rsplit(" ", maxsplit=1)[-1], after.split(" ", maxsplit=1)[0]
+    if last.endswith("-") and last[-2:-1].isdigit() and first[:1].isdigit():
+        return True
     return (last.endswith("@") and last[0].isalnum()) or (
         first.startswith("@") and "." in first and last[-1:].isalnum()
     )
+
+
+_MONTH = "(?:" + "|".join(sorted(tables.MONTHS, key=len, reverse=True)) + ")"
+_GROUPS = re.compile(
+    r"[^\W\d_].*?(?<![\w.,-])(?:\+\d{1,3}|\(?0\d{1,4}\)?|\(\d{2,4}\)"
+    r"|[+(]{0,2}[A-Z]{0,2}\d[A-Z\d)]*(?:[ -][A-Z\d]{2,6}){1,8})$"
+)
+_GROUP = re.compile(r"(?=[A-Z]{0,4}\d)[A-Z\d]{2,6}(?![\w.,:%)])")
+_NUMBER_LABEL = re.compile(r"\b(?i:numbers?|no|nr)[.:]{0,2}$")
+_SOME_NUMBER = re.compile(r"[A-Z]{0,3}\d")
+_TO_YEAR = re.compile(rf"(?:\b\d{{1,2}}(?:st|nd|rd|th)? )?\b{_MONTH}\.?,?$")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?![\w/:%-])")
+_TO_MONTH = re.compile(r"(?<![\w.,-])(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?$")
+_MONTH_AND_YEAR = re.compile(rf"{_MONTH}(?:,? (?:1[5-9]|20)\d\d\b|,?$)")
+
+
+def _breaks_value(before: str, after: str) -> bool:
+    """Return True if a line breaks a number, a date, or a label from its value."""
+    before = before.rstrip(" \t")
+    if after[:1].isdigit() or after[:1].isupper() or after[:1] == "(":
+        figures = _SOME_NUMBER.match(after)
+        if before.endswith(":") and ":" not in after and is_label(before[:-1]):
+            return True
+        if figures and (
+            (_GROUPS.search(before[-64:]) and _GROUP.match(after))
+            or _NUMBER_LABEL.search(before)
+            or (_TO_YEAR.search(before[-24:]) and _YEAR.match(after))
+        ):
+            return True
+        return bool(_TO_MONTH.search(before[-5:]) and _MONTH_AND_YEAR.match(after))
+    return False
 
 
 def _is_wrapped(before: str, after: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.tables import NATIONALITIES, TITLES, is_common
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.tokens import Tokens, is_capital
 from sdrag.vocabulary import Confidential
 
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
@@ -83,7 +83,7 @@ def _end(tokens: Tokens, start: int) -> int:
         if not _joins(gap, tokens.words[end - 1]):
             break
         # "First-instance": the second half of a compound stays with the first.
-        if tokens.words[end][0].isupper() or gap == "-":
+        if is_capital(tokens.words[end]) or gap == "-":
             end += 1
             continue
         ahead = _past_particles(tokens, start, end)

@@ -91,6 +91,14 @@ _ABBREVIATIONS = listed(
 )
 
 
+_ELIDED = re.compile(r"(?:[dl]|d[ae]ll|nell|sant|[st])'[A-Z\u00c0-\u00de]")
+
+
+def is_capital(word: str) -> bool:
+    """Return True for a word with a capital, or one behind a particle: d'Artois."""
+    return word[0].isupper() or ("'" in word and _ELIDED.match(word) is not None)
+
+
 def tokenize(text: str) -> Tokens:
     """Scan a text."""
     words: list[str] = []
@@ -106,7 +114,7 @@ def tokenize(text: str) -> Tokens:
         ends.append(end)
     # Every occurrence of a word has the same first letter: look at each word once.
     numbers = [i for word in where if word[0].isdigit() for i in where[word]]
-    capitals = [i for word in where if word[0].isupper() for i in where[word]]
+    capitals = [i for word in where if is_capital(word) for i in where[word]]
     return Tokens(
         text, words, starts, ends, dict(where), sorted(numbers), sorted(capitals)
     )
