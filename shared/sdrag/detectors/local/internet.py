@@ -16,7 +16,6 @@ from itertools import pairwise
 from sdrag.detectors.local.tables import (
     first_names,
     is_common,
-    places,
     surnames,
     word_set,
 )
@@ -109,9 +108,7 @@ def find_embedded_names(text: str) -> Iterator[Candidate]:
     """Yield names that are joined: lucia.ferrante@example.org, /srv/lucia-ferrante."""
     for match in _JOINED.finditer(text):
         words = [word.capitalize() for word in _MARKS.split(match.group())]
-        if any(_is_name(*pair) for pair in pairwise(words)) or (
-            len(words) == 2 and _is_rare_name(*words)
-        ):
+        if any(_is_name(*pair) for pair in pairwise(words)):
             yield Candidate(*match.span(), "PERSON", 0.7, "inside")
     if "@" in text or "/" in text or "\\" in text or "_" in text:
         for match in _RUN_TOGETHER.finditer(text):
@@ -160,18 +157,6 @@ _BRACKETED = re.compile(r"<[^\s<>@]{1,64}@")
 def _is_listed(word: str, other: str) -> bool:
     return (word in first_names() and other in surnames()) or (
         other in first_names() and word in surnames()
-    )
-
-
-def _is_rare_name(word: str, other: str) -> bool:
-    """Return True for a given name in front of what no list has: kwabena.frimpong."""
-    return (
-        word in first_names()
-        and not is_common(word)
-        and not is_common(other)
-        and len(other) > _PART
-        and other.lower() not in _TOP_LEVELS
-        and other not in places()
     )
 
 
