@@ -47,6 +47,7 @@ def find_partnerships(tokens: Tokens) -> Iterator[Candidate]:
 
 
 _ROLES = cased(word_set("roles"))
+_COMPOUNDS = tables.FUNCTION_WORDS | word_set("role_compounds")
 _NAMED_AFTER = re.compile(r"'s\b|[.,;:!?)]|\s*$| (?![A-Z])[a-z]")
 
 
@@ -58,7 +59,7 @@ def find_role_names(tokens: Tokens) -> Iterator[Candidate]:
         if after >= len(tokens.words) or tokens.gap(after) != " ":
             continue
         word, end = tokens.words[after], tokens.ends[after]
-        named = word in surnames and word.lower() not in tables.FUNCTION_WORDS
+        named = word in surnames and word.lower() not in _COMPOUNDS
         if named and _NAMED_AFTER.match(tokens.text, end):
             yield Candidate(tokens.starts[after], end, "PERSON", 0.7, "role")
 
