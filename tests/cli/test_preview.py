@@ -272,7 +272,7 @@ def test_two_policies_are_compared_on_the_same_documents(folder) -> None:
         *("--against", folder / "policy.yaml"),
     )
     assert [*turned["against"].values()] == [there, here, both]
-    assert '         "blue" (2 times)' in output
+    assert '         "blue van" (2 times)' in output
 
 
 def test_a_keep_that_lets_nothing_stay_is_named(folder) -> None:

@@ -113,7 +113,7 @@ def test_a_cause_is_warned_of_once(build, code, warned, monkeypatch):
         Scenario("model", TWO, POLICY, reply=verdicts(names=["Anna Karlsson"])),
         Scenario("one of two", TWO, WITHHOLDING),
         Scenario("nothing found", (), POLICY),
-        Scenario("nothing asked", TWO, {}),
+        Scenario("nothing asked", TWO, {"metadata": {"allow": ["source"]}}),
     ],
     ids=lambda scenario: scenario.name,
 )

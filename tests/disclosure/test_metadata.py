@@ -240,7 +240,7 @@ PACKERS: dict[str, Callable[[str], str]] = {
 def under(constraints: Sequence[str], values: Sequence[Any]) -> list[Any]:
     """Release each value from a passage of its own, in which nothing else is."""
     rules = [{"text": text, "always": True} for text in constraints]
-    policy = {"constraints": rules, "metadata": {"allow": ["key"]}}
+    policy = {"constraints": rules, "metadata": {"allow": ["key"]}, "allow_empty": True}
     passages = [
         Passage(f"p{at}", "It rained.", {"key": value})
         for at, value in enumerate(values)

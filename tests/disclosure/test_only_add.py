@@ -207,7 +207,7 @@ def test_what_types_hide_in_a_passage_no_neighbour_of_its_document_uncovers(
 
 def test_nothing_bound_elsewhere_decides_what_is_enforced() -> None:
     """More constraints than a model would be asked about: all hold all the same."""
-    rules = [f"Hide what was said about matter {number}" for number in range(45)]
+    rules = [f"Hide how much was paid for boat {number}" for number in range(45)]
     rules.append("Remove names of witnesses")
     alone = _shown(rules, "Meyers saw the van turn.")
     others = [

@@ -72,7 +72,7 @@ def test_age_weighs_the_score_of_the_cross_encoder(found):
 
 def test_the_hosts_authorizer_chooses_before_anything_is_cut_off(found):
     """Its yes is found behind every no, with the section `access` and without."""
-    for policy in ({}, {"access": {}}):
+    for policy in ({"allow_empty": True}, {"access": {}}):
         for allowed in ({"new", "newer"}, {"old"}, set()):
 
             def authorize(effect, item, allowed=allowed):
