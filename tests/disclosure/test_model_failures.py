@@ -213,11 +213,11 @@ def test_a_model_that_fails_is_never_worse_than_none(
     def model(prompt):
         is_first = prompt.name == "disclosure.extract"
         reply = models[extracting if is_first else confirming](prompt)
-        if is_first and extracting in QUOTING:
+        if is_first and extracting in {*QUOTING, "letters"}:
             text = reply.text if isinstance(reply, Completion) else reply
             said = " ".join(re.findall('"([^"]*)"', text))
             # A digit is read as the letter that it looks like.
-            quoted.update(re.findall(r"\w+", said + said.translate(DIGITS)))
+            quoted.update(re.findall(r"\w+", f"{said} {said.translate(DIGITS)}"))
         return reply
 
     alone = hidden(passages, released(passages, engine(rules, model=False)))
