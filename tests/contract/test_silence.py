@@ -87,6 +87,7 @@ def test_a_file_that_is_not_there_is_named_with_the_nearest(tmp_path):
         Policy.read(tmp_path / "polcy.yaml")
     assert "polcy.yaml" in str(told.value)
     assert f"Did you mean {tmp_path / 'policy.yaml'}?" in str(told.value)
-    with pytest.raises(PolicyError) as told:
-        Policy.read("Remove the name of Robert Meyers")
-    assert "Meyers" not in str(told.value)
+    for text in ("Remove the name of Robert Meyers", f"{TWO}# Meyers, as in a.yaml"):
+        with pytest.raises(PolicyError) as told:
+            Policy.read(text)
+        assert "Meyers" not in str(told.value)

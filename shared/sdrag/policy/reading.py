@@ -59,8 +59,9 @@ def text_of(path: Path) -> str:
 
 
 def _shown(path: Path) -> str:
-    """Name a path that ends like a policy's; anything else may be a sentence."""
-    return f" {path}" if path.suffix.lower() in _SUFFIXES else ""
+    """Name what can be nothing but a path; a sentence or a policy's text has spaces."""
+    named = path.suffix.lower() in _SUFFIXES and not re.search(r"\s", str(path))
+    return f" {path}" if named else ""
 
 
 def _nearest_file(path: Path) -> str:
