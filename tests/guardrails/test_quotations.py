@@ -37,3 +37,4 @@ def test_whatever_is_copied_is_found(before, quoted, after, marks):
     assert is_quoted_from(stretch, [text])
     assert is_quoted_from(f"{before[0]} ... {after[-1]}", [text])
     assert not is_quoted_from(f"{stretch} zebra", [text])
+    assert not is_quoted_from(f"[{stretch} zebra] ...", [text])

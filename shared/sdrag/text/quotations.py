@@ -60,21 +60,21 @@ def _read_unmarked(text: str) -> str:
 
 def _holds(text: str, pieces: Sequence[str]) -> bool:
     """Say whether a text holds pieces of whole words, one after another."""
+    worded = [words for piece in pieces if (words := piece.strip(_EDGES))]
     at = 0
-    for piece in pieces:
-        words = piece.strip(_EDGES)
-        at = _find_whole(words, text, at) if words else at
+    for words in worded:
+        at = _find_whole(words, text, at)
         if at < 0:
             return False
-    return True
+    return bool(worded)
 
 
 def _find_whole(words: str, text: str, start: int) -> int:
     """Return where an occurrence ends that cuts no word, or -1."""
-    found = text.find(words, start)
-    while found >= 0:
-        end = found + len(words)
-        if is_boundary(text, found) and is_boundary(text, end):
+    at = text.find(words, start)
+    while at >= 0:
+        end = at + len(words)
+        if is_boundary(text, at) and is_boundary(text, end):
             return end
-        found = text.find(words, found + 1)
+        at = text.find(words, at + 1)
     return -1
