@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 
 from benchmarks.suites.wordings import read_wordings
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.trial import GAMMA, refused_above, told_in
+from sdrag.disclosure.trial import GAMMA, read_subject, refused_above
 from sdrag.embeddings import model_folder
 from sdrag.vocabulary import Constraint
 
@@ -72,7 +72,7 @@ def read_rows(rng: random.Random) -> list[Row]:
     for text, vague, register in texts:
         parsed = parse(Constraint("-", text))
         least = refused_above(parsed)
-        rows.append(Row(told_in(parsed), vague, register, least))
+        rows.append(Row(read_subject(parsed), vague, register, least))
     return [*rows, *_compose([row for row in rows if not row.vague], rng)]
 
 

@@ -26,6 +26,7 @@ from sdrag.disclosure.constraint_parser.wording import subject_of, without_audie
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.scorer import decide
 from sdrag.embeddings import embed_texts, installed
+from sdrag.vocabulary import SCORE_DIGITS
 
 GAMMA = 1.0
 _VAGUE = 0.0
@@ -50,16 +51,16 @@ _CONCRETE = (
 )
 
 
-def told_in(parsed: ParsedConstraint) -> str:
+def read_subject(parsed: ParsedConstraint) -> str:
     """Return what a constraint is about: neither its order nor for whom it is."""
-    heard = " ".join(without_audience(parsed.subject).split()).strip(" ,.")
-    return subject_of(heard) if heard else parsed.subject
+    rest = " ".join(without_audience(parsed.subject).split()).strip(" ,.")
+    return subject_of(rest) if rest else parsed.subject
 
 
 def why_not_enforced(parsed: ParsedConstraint, examples: tuple[str, ...] = ()) -> str:
     """Say why a constraint would hide nothing for certain; nothing if it would."""
     least = refused_above(parsed)
-    if least == math.inf or _margin(told_in(parsed)) < least:
+    if least == math.inf or _margin(read_subject(parsed)) < least:
         return ""
     offered = " or ".join(f"“{text}”" for text in suggest(parsed))
     say = f"Say what to hide, as in {offered}"
@@ -97,7 +98,8 @@ def _margin(subject: str) -> float:
     """Return how vague a subject is; below 0, it says what to hide."""
     vectors, weights, bias = _load()
     near = vectors @ np.asarray(embed_texts([subject])[0])
-    return float(weights @ np.exp(2 * GAMMA * (near - 1)) + bias)
+    margin = float(weights @ np.exp(2 * GAMMA * (near - 1)) + bias)
+    return round(margin, SCORE_DIGITS)  # the same on every processor
 
 
 @lru_cache(maxsize=1)
@@ -117,6 +119,6 @@ def _opens(text: str, examples: tuple[str, ...]) -> bool:
 
 def suggest(parsed: ParsedConstraint) -> list[str]:
     """Return the three nearest of constraints that say what to hide."""
-    asked, *known = np.asarray(embed_texts([told_in(parsed), *_CONCRETE]))
+    asked, *known = np.asarray(embed_texts([read_subject(parsed), *_CONCRETE]))
     nearest = np.argsort(-(np.stack(known) @ asked))[:3]
     return [_CONCRETE[place] for place in nearest]

@@ -262,15 +262,15 @@ def _detect(
     """Return the mentions of the types that the constraints of each reply name."""
     asked = [parse(rule) for rule in enforcement.texts.constraints]
     outcomes = yield from setup.locator.detector_for(asked).detect([*replies.values()])
-    found: list[list[Finding] | None] = []
+    findings: list[list[Finding] | None] = []
     for (index, reply), outcome in zip(replies.items(), outcomes, strict=True):
         if isinstance(outcome, Failure):
-            found.append(None)
+            findings.append(None)
             continue
         applied = enforcement.applied[index]
         rules = [parsed for parsed in asked if parsed.constraint.id in applied]
-        found.append([*find_types(reply, outcome.value, rules)])
-    return found
+        findings.append([*find_types(reply, outcome.value, rules)])
+    return findings
 
 
 def _forms(enforcement: Enforcement, index: int) -> dict[str, set[str]]:
