@@ -13,6 +13,7 @@ In another terminal with the same SERVICE_KEY, as a clerk of the harbour:
         -H "Content-Type: application/json" -d '{"question": "What was seen?"}'
 
 `/answer` needs a model: any server at MODEL_URL that speaks the protocol of OpenAI.
+With SERVICE_POLICY, the path of a policy, an operator can change it and `POST /reload`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import json
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from contextvars import ContextVar
 from time import time
 from typing import Annotated
 
@@ -39,7 +42,9 @@ from pydantic import BaseModel, Field
 
 from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
-from sdrag import Principal, RawTextFilter, acting_as, stream_as
+from sdrag import Options, Principal, RawTextFilter, acting_as, stream_as
+from sdrag.errors import HostError, SdragError
+from sdrag.privacy.audit import AuditEvent, log_event
 
 POLICY = {
     "constraints": [
@@ -56,6 +61,11 @@ NOTES = [
 ]
 PROMPT = "Answer from these passages alone.\n\n{context}\n\nQuestion: {question}"
 SECONDS = 60
+SLOTS = 32
+"""Requests that run at the same time."""
+
+faults: ContextVar[set[str]] = ContextVar("faults")
+"""Why a request could not be served, as its audit event says."""
 
 
 class Question(BaseModel):
@@ -66,6 +76,35 @@ class Question(BaseModel):
 
 class UnknownCallerError(Exception):
     """The token is missing, expired, or not signed with the key."""
+
+
+class RefusedError(Exception):
+    """A request is answered with a status and a code."""
+
+    def __init__(self, status: int, code: str) -> None:
+        self.status, self.code = status, code
+        super().__init__(code)
+
+
+class Slots:
+    """How many more requests may run; where none may, a client is told at once."""
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+
+    def __enter__(self) -> None:
+        if not self.free:
+            raise RefusedError(503, "full")
+        self.free -= 1
+
+    def __exit__(self, *_: object) -> None:
+        self.free += 1
+
+
+def note_faults(event: AuditEvent) -> None:
+    """Tell a request that passages were withheld because something failed."""
+    codes = {item.reason for item in event.decisions}
+    faults.get(set()).update(code for code in codes if code.startswith("failed-"))
 
 
 def sign(user: str, tenant: str, *roles: str) -> str:
@@ -96,12 +135,61 @@ def build_retriever() -> SelectiveDisclosureRetriever:
         Document(text, metadata={"tenant": tenant, "source": source})
         for tenant, source, text in NOTES
     ]
-    binder = ConstraintBinder(policy=POLICY, state=state)
+    policy = os.environ.get("SERVICE_POLICY", POLICY)
+    binder = ConstraintBinder(policy=policy, state=state)
     store = Chroma("service", LocalEmbeddings())
     store.add_documents(binder.transform_documents(documents))
     return SelectiveDisclosureRetriever(
-        base_retriever=store.as_retriever(), policy=POLICY, state=state
+        base_retriever=store.as_retriever(),
+        policy=policy,
+        state=state,
+        options=Options(audit=(log_event, note_faults)),
     )
+
+
+class Service:
+    """What the routes share: made once, with nothing of a request in it."""
+
+    def __init__(self, retriever: SelectiveDisclosureRetriever, model: object) -> None:
+        self.retriever, self.slots = retriever, Slots(SLOTS)
+        self.chain = (
+            ChatPromptTemplate.from_template(PROMPT) | model | StrOutputParser()
+        )
+
+    async def retrieve(self, question: str, caller: Principal) -> list[Document]:
+        """Return what a caller may see; a store or state that fails is no answer."""
+        failed: set[str] = set()
+        faults.set(failed)
+        with acting_as(caller):
+            try:
+                work = self.retriever.ainvoke(question)
+                documents = await asyncio.wait_for(work, SECONDS)
+            except HostError:
+                raise RefusedError(502, "store-failed") from None
+        if failed and not documents:  # nothing to show, and not because of the policy
+            raise RefusedError(502, min(failed))
+        return documents
+
+    async def answer(
+        self, question: str, caller: Principal
+    ) -> AsyncGenerator[str, None]:
+        """Yield an answer; its slot is free again when it ends or is closed."""
+        with self.slots:
+            documents = await self.retrieve(question, caller)
+            context = "\n".join(document.page_content for document in documents)
+            given = {"context": context, "question": question}
+            async with aclosing(stream_as(caller, self.chain.astream, given)) as words:
+                async for text in words:
+                    yield text
+
+    def reload(self, caller: Principal) -> None:
+        """Read the policy again, for an operator; a wrong one changes nothing."""
+        if "operator" not in caller.roles:
+            raise RefusedError(403, "not-an-operator")
+        try:
+            self.retriever.reload()
+        except SdragError:
+            raise RefusedError(422, "policy-refused") from None
 
 
 def create_app(model: BaseChatModel | None = None) -> FastAPI:
@@ -109,33 +197,43 @@ def create_app(model: BaseChatModel | None = None) -> FastAPI:
     handler = logging.StreamHandler()
     handler.addFilter(RawTextFilter())
     logging.basicConfig(handlers=[handler])
-    retriever = build_retriever()
     url = os.environ.get("MODEL_URL", "http://127.0.0.1:11434/v1")
     name = os.environ.get("MODEL", "llama3.2")
     model = model or ChatOpenAI(base_url=url, model=name, api_key="none", timeout=30)
-    chain = ChatPromptTemplate.from_template(PROMPT) | model | StrOutputParser()
+    service = Service(build_retriever(), model)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
-    async def retrieve(question: str, caller: Principal) -> list[Document]:
-        with acting_as(caller):
-            return await asyncio.wait_for(retriever.ainvoke(question), SECONDS)
+    @app.get("/health")
+    async def read_health() -> dict[str, str]:
+        return {"policy": service.retriever.policy_hash}
+
+    @app.post("/reload")
+    async def reload(caller: Caller) -> dict[str, str]:
+        service.reload(caller)
+        return await read_health()
 
     @app.post("/passages")
     async def read_passages(body: Question, caller: Caller) -> list[str]:
-        documents = await retrieve(body.question, caller)
+        with service.slots:
+            documents = await service.retrieve(body.question, caller)
         return [document.page_content for document in documents]
 
     @app.post("/answer")
     async def read_answer(body: Question, caller: Caller) -> StreamingResponse:
-        documents = await retrieve(body.question, caller)
-        context = "\n".join(document.page_content for document in documents)
-        given = {"context": context, "question": body.question}
-        words = stream_as(caller, chain.astream, given)
-        return StreamingResponse(write_lines(words), media_type="application/x-ndjson")
+        lines = write_lines(service.answer(body.question, caller))
+        first = await anext(lines)  # until there is a word, a failure has a status
+        return StreamingResponse(
+            prepend(first, lines), media_type="application/x-ndjson"
+        )
 
     @app.exception_handler(UnknownCallerError)
     async def refuse(_request: Request, _error: Exception) -> JSONResponse:
         return JSONResponse({"error": "unknown-caller"}, 401)
+
+    @app.exception_handler(RefusedError)
+    async def refuse_with_code(_request: Request, error: RefusedError) -> JSONResponse:
+        headers = {"Retry-After": "1"} if error.status == 503 else None
+        return JSONResponse({"error": error.code}, error.status, headers)
 
     @app.middleware("http")
     async def hide_errors(request: Request, call_next):  # noqa: ANN001, ANN202
@@ -148,16 +246,33 @@ def create_app(model: BaseChatModel | None = None) -> FastAPI:
     return app
 
 
-async def write_lines(words: AsyncIterator[str]) -> AsyncIterator[str]:
+async def write_lines(words: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
     """Write a JSON object a line; an answer whose last line is not `done` broke off."""
-    try:
-        async with asyncio.timeout(SECONDS):
-            async for text in words:
+    end, began = asyncio.get_running_loop().time() + SECONDS, False
+    async with aclosing(words):
+        try:
+            while True:
+                async with asyncio.timeout_at(end):
+                    text = await anext(words)
                 yield json.dumps({"text": text}) + "\n"
-        yield json.dumps({"done": True}) + "\n"
-    except Exception as error:  # noqa: BLE001 -- its message may quote raw text
-        logging.warning("A stream failed: %s.", type(error).__name__)  # noqa: LOG015
-        yield json.dumps({"error": "model-failed"}) + "\n"
+                began = True
+        except StopAsyncIteration:
+            yield json.dumps({"done": True}) + "\n"
+        except RefusedError:
+            raise
+        except Exception as error:  # noqa: BLE001 -- its message may quote raw text
+            logging.warning("A stream failed: %s.", type(error).__name__)  # noqa: LOG015
+            if not began:
+                raise RefusedError(502, "model-failed") from None
+            yield json.dumps({"error": "model-failed"}) + "\n"
+
+
+async def prepend(first: str, rest: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+    """Yield what was waited for, and the rest."""
+    async with aclosing(rest):
+        yield first
+        async for line in rest:
+            yield line
 
 
 if __name__ == "__main__":

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
 import logging
 import re
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from textwrap import indent
-from time import time
+from threading import Event, Thread
+from time import sleep, time
 
+import httpx
 import jwt
 import pytest
+import uvicorn
 from fastapi.testclient import TestClient
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
@@ -101,6 +108,79 @@ def test_a_failure_is_a_code(service, ask, monkeypatch, caplog):
     assert json.loads(broken_off.text) == {"error": "model-failed"}
     assert (failed.status_code, failed.json()) == (500, {"error": "failed"})
     assert "Karlsson" not in caplog.text
+
+
+@pytest.fixture
+def serve(service, monkeypatch, tmp_path):
+    """Serve on loopback, with one slot, a policy file and a state of its own."""
+    monkeypatch.setenv("SERVICE_KEY", KEY)
+    monkeypatch.setenv("SERVICE_STATE", str(tmp_path / "state.sqlite"))
+    monkeypatch.setenv("SERVICE_POLICY", str(tmp_path / "policy.yaml"))
+    monkeypatch.setattr(service, "SLOTS", 1)
+    (tmp_path / "policy.yaml").write_text(json.dumps(service.POLICY), "utf-8")
+    servers = []
+
+    def start(model):
+        config = uvicorn.Config(service.create_app(model), port=0, log_config=None)
+        server = uvicorn.Server(config)
+        servers.append((server, Thread(target=server.run)))
+        servers[-1][1].start()
+        while not server.started:
+            sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        token = service.sign("clerk-7", "harbour", "clerk", "operator")
+        headers = {"authorization": f"Bearer {token}"}
+        return httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers)
+
+    yield start
+    for server, thread in servers:
+        server.should_exit = True
+        thread.join()
+
+
+def test_a_full_service_says_so_at_once(serve):
+    """Another request is answered while the first one streams, and served after it."""
+    gate = Event()
+
+    async def wait(_prompt):
+        await asyncio.to_thread(gate.wait)
+        return AIMessage("Two men.")
+
+    client = serve(RunnableLambda(lambda _: AIMessage(""), wait))
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(client.post, "/answer", json=ASK, timeout=30)
+        while (full := client.post("/passages", json=ASK)).status_code == 200:
+            sleep(0.01)
+        gate.set()
+        assert first.result().text.endswith('{"done": true}\n')
+
+    assert (full.status_code, full.json()) == (503, {"error": "full"})
+    assert full.headers["retry-after"] == "1"
+    assert client.post("/passages", json=ASK).status_code == 200
+
+
+def test_what_fails_is_a_code_and_a_reload_is_refused_or_told(serve, tmp_path):
+    """A model that fails, a policy that is empty, and a state that is gone."""
+
+    def fail(_prompt):
+        raise RuntimeError("Anna Karlsson")
+
+    client = serve(RunnableLambda(fail))
+    broken = client.post("/answer", json=ASK)
+    assert (broken.status_code, broken.json()) == (502, {"error": "model-failed"})
+
+    before = client.get("/health").json()
+    (tmp_path / "policy.yaml").write_text("constraints: []", "utf-8")
+    refused = client.post("/reload")
+    assert (refused.status_code, refused.json()) == (422, {"error": "policy-refused"})
+    assert client.get("/health").json() == before
+    (tmp_path / "policy.yaml").write_text("- Hide dates\n- Hide names\n", "utf-8")
+    assert client.post("/reload").json() == client.get("/health").json() != before
+
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database:
+        database.execute("drop table finding")
+    gone = client.post("/passages", json=ASK)
+    assert (gone.status_code, gone.json()) == (502, {"error": "failed-host"})
 
 
 def test_an_answer_is_streamed_to_its_end(service, ask):
