@@ -125,7 +125,7 @@ def serve(service, monkeypatch, tmp_path):
         server = uvicorn.Server(config)
         servers.append((server, Thread(target=server.run)))
         servers[-1][1].start()
-        while not server.started:
+        while not server.started and servers[-1][1].is_alive():
             sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
         token = service.sign("clerk-7", "harbour", "clerk", "operator")
@@ -140,17 +140,18 @@ def serve(service, monkeypatch, tmp_path):
 
 def test_a_full_service_says_so_at_once(serve):
     """Another request is answered while the first one streams, and served after it."""
-    gate = Event()
+    asked, gate = Event(), Event()
 
     async def wait(_prompt):
-        await asyncio.to_thread(gate.wait)
+        asked.set()
+        await asyncio.to_thread(gate.wait, 30)
         return AIMessage("Two men.")
 
     client = serve(RunnableLambda(lambda _: AIMessage(""), wait))
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(client.post, "/answer", json=ASK, timeout=30)
-        while (full := client.post("/passages", json=ASK)).status_code == 200:
-            sleep(0.01)
+        assert asked.wait(30)
+        full = client.post("/passages", json=ASK)
         gate.set()
         assert first.result().text.endswith('{"done": true}\n')
 
