@@ -186,20 +186,101 @@ def test_of_all_sessions_the_first_to_end_make_room(monkeypatch):
     assert held == [0] * 6 + [1] * 3
 
 
+_NAME = "Annika Karlsson owns the red boat."
+_BORN = "She was born on 4 May 1971."
+_MAIL = "Write to annika.karlsson@fjord.example now."
+AGAIN = [
+    # over line ends, disguised and encoded
+    (_NAME, "The boat of Annika\r\n    Karlsson was sold."),
+    (_NAME, "The boat of Annika Karls-\nson was sold."),
+    (_NAME, "The boat of Annika Karls\u00adson was sold."),
+    (_NAME, "The boat of Anni\u200bka Karls\u200bson was sold."),
+    (_NAME, "The boat of Annika K&#97;rlsson was sold."),
+    (_NAME, "The boat of Annika%20Karlsson was sold."),
+    (_NAME, "Owner: QW5uaWthIEthcmxzc29uIG93bnMgaXQ="),
+    (_NAME, r"The boat of Annika K\u0061rlsson was sold."),
+    (_NAME, "The boat of Annika K<b>arls</b>son was sold."),
+    (_NAME, "The boat of Annika K\u0430rlsson was sold."),
+    (_NAME, "The boat of \uff21\uff4e\uff4e\uff49\uff4b\uff41 \uff2barlsson was sold."),
+    # in other forms, and where no detector sees it
+    (_NAME, "The boat of A. Karlsson was sold."),
+    (_NAME, "Owner: Karlsson, Annika. The boat was sold."),
+    (_NAME, "Owner: KARLSSON ANNIKA. The boat was sold."),
+    (_NAME, "Sold. The boat of annika karlsson was sold, said Tom."),
+    (_NAME, "The scan is karlsson_boat.pdf."),
+    (
+        "Mr J\u00fcrgen M\u00fcller owns the boat.",
+        "The boat of Juergen Mueller is red.",
+    ),
+    ("Robert Meyers owns the boat.", "The boat of Robert Meyers Jr. was sold."),
+    # addresses of e-mail
+    (_NAME, "Write to annika.karlsson@fjord.example about the boat."),
+    (_NAME, "Write to akarlsson@fjord.example about the boat."),
+    (_MAIL, "The boat of A. Karlsson was sold."),
+    (_MAIL, "She is Annika.Karlsson [at] fjord [dot] example, it says."),
+    (_MAIL, "Sent from annika.karlsson+boats@fjord.example today."),
+    # dates, in numbers alone as either of two
+    (_BORN, "Born May 4th, 1971, she sailed."),
+    (_BORN, "Born 05/04/1971, she sailed."),
+    (_BORN, "Born 04.05.1971, she sailed."),
+    (_BORN, "The birthdate is 19710504, it says."),
+    (_BORN, "Born 4-V-1971, she sailed."),
+    (_BORN, "Born 4 May\n1971, she sailed."),
+    ("She was born on 14 May 1971.", "Born 05/14/1971, she sailed."),
+    # telephones, accounts, plates
+    ("Call 415-555-0134 today.", "Her number is +1 (415) 555 0134 ext. 9."),
+    ("Call +44 20 7946 0958 today.", "Her number is (020) 7946\n0958, she says."),
+    ("Pay to DE89370400440532013000.", "Use DE89 3704 0044 0532 0130 00, she says."),
+    ("The car KX21 ABD was hers.", "They saw KX21ABD near the quay."),
+    ("Policy no. HX-4471-802 is hers.", "Her policy HX 4471802 ended."),
+]
+OTHERS = [
+    (_NAME, "The boat of Piotr Okonkwo was sold."),
+    (_NAME, "The boat of Annika Lindgren was sold."),
+    ("Rosa Lake owns the red boat.", "The boat was on a lake."),
+    (_MAIL, "Write to piotr.okonkwo@fjord.example about it."),
+    ("Write to info@fjord.example now.", "Write to info@quay.example about it."),
+    (_BORN, "Born 05/06/1971, she sailed."),
+    ("Call +44 20 7946 0958 today.", "Her number is (020) 7946-0959, she says."),
+    ("Pay to DE89370400440532013000.", "Use DE12 5001 0517 0648 4898 90, she says."),
+]
+
+
+@each_row("first, second", [*AGAIN, *OTHERS])
+def test_a_fact_is_known_again_however_it_is_written(first, second):
+    """Two documents are linked by one person, and by nothing that others share."""
+    ask = shows({"linkage": {"edge_threshold": 0.3}}, action="decline", max_risk=0.3)
+    ask(Passage("a", first, document_id="a"))
+
+    _, limits = ask(Passage("b", second, document_id="b"))
+
+    assert bool(limits) == ((first, second) in AGAIN)
+
+
+def test_what_only_the_register_knows_goes_too():
+    """Of a passage that is made coarse nothing is left that was known again."""
+    ask = shows({"linkage": {"edge_threshold": 0.3}}, max_risk=0.3)
+    ask(Passage("a", _NAME, document_id="a"))
+
+    released, _ = ask(Passage("b", "The scan is karlsson_boat.pdf.", document_id="b"))
+
+    assert released[0].text == "The scan is [withheld]_boat.pdf."
+
+
 @each_row(
     "role, forms",
     [
-        ("date", ["4 May 2021", "04/05/2021", "May 4th"]),
-        ("name", ["Anna Karlsson", "Dr Karlsson"]),
+        ("date", ["4 May 2021", "04/05/2021", "05/04/2021", "May 4th"]),
         ("number", ["MRN 44-718-02", "4471802"]),
         ("phone", ["+1 (415) 555-0134", "415.555.0134"]),
         ("age", ["aged 56", "56-year-old"]),
         ("place", ["Port Lubin", "PORT  LUBIN"]),
+        ("exact", ["Ada+boats@quay.example", "ada@quay.example"]),
     ],
 )
-def test_ways_to_write_a_value_are_one(role, forms):
-    assert len({canonical(form, role) for form in forms}) == 1
+def test_ways_to_write_a_value_have_one_in_common(role, forms):
+    assert set.intersection(*(set(canonical(form, role)) for form in forms))
 
 
 def test_a_weekday_or_a_month_tells_no_date():
-    assert {canonical(form, "date") for form in ("Sunday", "November")} == {""}
+    assert not any(canonical(form, "date") for form in ("Sunday", "November"))

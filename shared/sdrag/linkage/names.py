@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from sdrag.text.folding import fold_text
 
-__all__ = ["name_pairs", "other_spellings"]
+__all__ = ["family_names", "name_pairs", "other_spellings"]
 
 _TITLE_WORDS = """mr mrs ms mx miss mister dr drs prof professor doctor sir dame lord
 lady rev reverend fr father sister st nurse judge justice capt captain col colonel lt
@@ -79,6 +79,14 @@ def name_pairs(forms: Sequence[str], *, always: bool) -> Iterator[tuple[int, int
                 first = numbers[name][0]
                 for other in fuller:
                     yield from ((first, n) for n in numbers[other] if n != first)
+
+
+def family_names(form: str) -> tuple[str, str]:
+    """Return the first given name and the family name of a person, folded."""
+    name = _parsed(form, always=True)
+    if name is None:
+        return "", fold_text(form).rpartition(" ")[2]
+    return (*name.given, "")[0], name.family
 
 
 def _by_given(names: Sequence[_Name]) -> dict[tuple[str, ...], list[_Name]]:

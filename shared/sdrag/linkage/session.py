@@ -9,10 +9,9 @@ stay below `session.max_risk`. Else its facts go, or all of it, so no session ev
 reaches that risk unless the policy says `answer`.
 
 A question does not see the corpus. So a fact counts as if no other document had it,
-`u(e) = 1`, which is the most that it can tell. In turn, what contributes less than
-`_LEAST` links nothing: a title, a trade or a number, which many have. One document by
-itself is no chain: how much it may show is decided at ingest, by
-`linkage.max_document_risk`.
+`u(e) = 1`, which is the most that it can tell. In turn, what contributes little links
+nothing: a title, a trade or a number, which many have. One document by itself is no
+chain: how much it may show is decided at ingest, by `linkage.max_document_risk`.
 """
 
 from __future__ import annotations
@@ -21,14 +20,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from sdrag.detectors import Detector, detect_each
-from sdrag.effects.steps import Steps, replied
+from sdrag.detectors import Detector
+from sdrag.effects.steps import Steps
 from sdrag.errors import SdragError
+from sdrag.linkage.facts import Fact, FactReader, Facts, unite
 from sdrag.linkage.graph import find_chains, find_edges
 from sdrag.linkage.incidence import Floats, Incidence
-from sdrag.linkage.mentions import find_descriptions, longest
 from sdrag.linkage.schema import Schema
-from sdrag.linkage.values import canonical
 from sdrag.policy import LinkageSection, Policy
 from sdrag.policy.sections import SessionSection, mark_pattern
 from sdrag.state import State
@@ -38,13 +36,11 @@ from sdrag.vocabulary import (
     Action,
     Confidential,
     Decision,
-    Mention,
     Passage,
     Redaction,
     Span,
 )
 
-_LEAST = 0.3
 _ACTIONS: Mapping[str, Action] = {
     "answer": "flagged",
     "coarsen": "redacted",
@@ -53,27 +49,7 @@ _ACTIONS: Mapping[str, Action] = {
 """What is done with a passage by each action of the policy."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Fact(Confidential):
-    """
-    What can link a text to another.
-
-    Args:
-        span: Where it is.
-        type: As the detector calls it.
-        value: What all ways to write it have in common.
-        contribution: To the risk, from 0 to 1.
-    """
-
-    span: Span
-    type: str
-    value: str
-    contribution: float
-
-
-Facts = Mapping[str, float]
-"""What each fact contributes to the risk, from 0 to 1, by its key."""
-Found = Mapping[str, Sequence[Fact]]
+Found = Mapping[str, list[Fact]]
 """The facts of a passage by metadata key; those of its text by the empty one."""
 
 
@@ -117,15 +93,14 @@ class Session(Confidential):
         action, reason = _ACTIONS[self.limit.action], "session-risk"
         try:
             found = yield from self._find(passages)
-            rows = [self._row(passages[n], documents[n], found[n]) for n in passages]
-            risky = dict(zip(passages, self._remember(rows), strict=True))
+            risky = self._remember(passages, documents, found)
         except SdragError as error:
             action = "withheld"
             reason = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
-            risky = dict.fromkeys(passages, True)
+            risky = set(passages)
         decisions = []
         for n, passage in passages.items():
-            if risky[n]:
+            if n in risky:
                 if action == "withheld":
                     shown[n] = replace(shown[n], passage=None, reason=reason)
                 elif action == "redacted":
@@ -135,56 +110,58 @@ class Session(Confidential):
                 decisions.append(decision)
         return shown, decisions
 
+    @property
+    def _reader(self) -> FactReader:
+        keys = self.state.keys.of_document(self.key)
+        return FactReader(self.detector, Schema(self.policy.linkage), keys)
+
     def _find(self, passages: Mapping[int, Passage]) -> Steps[Mapping[int, Found]]:
-        """Find the facts of passages, those in metadata that constraints read too."""
-        keys = self.policy.metadata.allow
+        """Find the facts of passages."""
         texts = [
-            (number, key, str(text))
+            (number, key, text)
             for number, passage in passages.items()
-            for key, text in {"": passage.text, **passage.metadata}.items()
-            if not key or key in keys
+            for key, text in self._texts(passage).items()
         ]
-        outcomes = yield from detect_each(self.detector, [t for *_, t in texts])
-        schema, marks = Schema(self.policy.linkage), self.policy.disclosure.marks
-        found: dict[int, dict[str, Sequence[Fact]]] = {n: {} for n in passages}
-        for (number, key, text), outcome in zip(texts, outcomes, strict=True):
-            detected = replied(outcome)
-            mentions = (*longest(detected), *find_descriptions(text))
-            standing = [Span(*m.span()) for m in mark_pattern(marks).finditer(text)]
-            found[number][key] = [
-                fact
-                for fact in _facts(text, mentions, schema)
-                if not any(map(fact.span.overlaps, standing))
-            ]
+        read = yield from self._reader.read([text for *_, text in texts])
+        found: dict[int, dict[str, list[Fact]]] = {number: {} for number in passages}
+        for (number, key, text), facts in zip(texts, read, strict=True):
+            found[number][key] = self._without_marks(text, facts)
         return found
 
-    def _row(self, passage: Passage, document: bytes, found: Found) -> Shown:
-        """Return a passage as it is remembered."""
-        keys, session = self.state.keys, self.key.hex()
-        facts: dict[str, float] = {}
-        for fact in (fact for each in found.values() for fact in each):
-            key = keys.of("fact", session, fact.value, size=8).hex()
-            facts[key] = max(facts.get(key, 0.0), round(fact.contribution, 4))
-        metadata = repr(sorted((k, str(passage.metadata[k])) for k in found if k))
-        return Shown(
-            keys.of("shown", session, passage.text, metadata),
-            keys.of("shown of", session, document.hex(), size=8),
-            facts,
-        )
+    def _texts(self, passage: Passage) -> Mapping[str, str]:
+        """Return what a passage says, in metadata that constraints read too."""
+        keys = self.policy.metadata.allow
+        said = {key: str(v) for key, v in passage.metadata.items() if key in keys}
+        return {"": passage.text, **said}
 
-    def _remember(self, rows: Sequence[Shown]) -> list[bool]:
-        """Say of each passage whether it is risky, and remember what is shown."""
-        if not any(row.facts for row in rows):
-            return [False] * len(rows)
-        risky: list[bool] = []
+    def _without_marks(self, text: str, facts: Sequence[Fact]) -> list[Fact]:
+        """Leave out facts in what stands in place of something."""
+        pattern = mark_pattern(self.policy.disclosure.marks)
+        marks = [Span(*match.span()) for match in pattern.finditer(text)]
+        return [fact for fact in facts if not any(map(fact.span.overlaps, marks))]
+
+    def _remember(
+        self,
+        passages: Mapping[int, Passage],
+        documents: Sequence[bytes],
+        found: Mapping[int, Found],
+    ) -> set[int]:
+        """
+        Return which passages are risky, and remember what is shown.
+
+        `found`: what the session was shown before and is known again is added.
+        """
+        risky: set[int] = set()
 
         def choose(known: Sequence[Shown]) -> Iterator[Shown]:
             history = History(known, self.policy.linkage)
-            for row in rows:
+            for number, passage in passages.items():
+                self._recognize(passage, found[number], history.facts)
+                row = self._row(passage, documents[number], found[number])
                 fits = history.fits(row)
-                is_risky = not fits or history.risk_with(row) >= self.limit.max_risk
-                risky.append(is_risky)
-                if fits and (not is_risky or self.limit.action == "answer"):
+                if not fits or history.risk_with(row) >= self.limit.max_risk:
+                    risky.add(number)
+                if fits and (number not in risky or self.limit.action == "answer"):
                     history.add(row)
                     if row.facts:
                         yield row
@@ -192,6 +169,26 @@ class Session(Confidential):
         until = self.now + self.limit.window_seconds
         self.state.ledger.update(self.key, choose, self.now, until)
         return risky
+
+    def _recognize(self, passage: Passage, found: Found, known: Facts) -> None:
+        """Add what is known again to what was found in a passage."""
+        texts = self._texts(passage)
+        again = self._reader.recognize([*texts.values()], known)
+        for (key, text), facts in zip(texts.items(), again, strict=True):
+            found[key].extend(self._without_marks(text, facts))
+
+    def _row(self, passage: Passage, document: bytes, found: Found) -> Shown:
+        """Return a passage as it is remembered."""
+        keys, session = self.state.keys, self.key.hex()
+        facts: dict[str, float] = {}
+        for fact in (fact for each in found.values() for fact in each):
+            facts[fact.key] = max(facts.get(fact.key, 0.0), round(fact.contribution, 4))
+        metadata = repr(sorted((k, str(passage.metadata[k])) for k in found if k))
+        return Shown(
+            keys.of("shown", session, passage.text, metadata),
+            keys.of("shown of", session, document.hex(), size=8),
+            facts,
+        )
 
     def _coarsen(
         self, redaction: Redaction, passage: Passage, found: Found
@@ -201,7 +198,7 @@ class Session(Confidential):
         regions = merge(fact.span for fact in facts)
 
         def mark(region: Span) -> str:
-            types = {fact.type for fact in facts if region.contains(fact.span)}
+            types = {fact.type for fact in facts if region.contains(fact.span)} - {""}
             return self.mark(types.pop() if len(types) == 1 else "")
 
         telling = {key for key, each in found.items() if key and each}
@@ -210,18 +207,6 @@ class Session(Confidential):
         coarse = replace(passage, text=text, metadata=metadata)
         spans = redaction.spans + len(regions) + len(telling)
         return replace(redaction, passage=coarse, spans=spans)
-
-
-def _facts(text: str, mentions: Sequence[Mention], schema: Schema) -> Iterator[Fact]:
-    """Yield the mentions that tell enough."""
-    for mention in mentions:
-        type_ = schema.canonical(mention.type)
-        value = canonical(mention.span.of(text), schema.role(type_))
-        contribution = mention.confidence * schema.weight(type_)
-        least = schema.settings.min_confidence
-        if value and contribution >= _LEAST and mention.confidence >= least:
-            value = f"{schema.pool(type_)} {value}"
-            yield Fact(mention.span, mention.type, value, contribution)
 
 
 class History:
@@ -261,6 +246,11 @@ class History:
             self._settings,
         )
 
+    @property
+    def facts(self) -> Facts:
+        """All facts that were shown."""
+        return {k: c for facts in self.documents.values() for k, c in facts.items()}
+
     def _with(self, row: Shown) -> Facts:
         facts = dict(self.documents.get(row.document, {}))
         for key, contribution in row.facts.items():
@@ -292,6 +282,7 @@ def chain_risk(
     Raises:
         InputTooLargeError: There are more chains than `linkage.max_chains`.
     """
+    shown = unite(shown)
     near = {document}
     for _ in range(settings.chain_length - 1):
         facts = {fact for name in near for fact in shown[name]}

@@ -39,27 +39,34 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "on", "at", "de", "la", "a"})
 _WITHIN = re.compile(r"\w+(?:'\w+)?")
 _ARTICLES = frozenset({"the", "a", "an"})
+_TAG = re.compile(r"(?<=\w)\+[^@\s]*(?=@)")
+"""What a mailbox is divided by: "ada+boats@fjord.example"."""
 
 
-def canonical(form: str, role: Role) -> str:
+def canonical(form: str, role: Role) -> tuple[str, ...]:
     """
     Return what the ways to write a value have in common; nothing where it tells none.
 
-    A name is known by its last word, a date with a day by its day and month.
+    A date with a day is known by its day and month, one of numbers alone by both that
+    it may be, and an e-mail address without what follows its plus sign.
     """
     folded = fold_text(form)
     if role == "date":
-        date = read_date(folded)
-        if date is None or not (date.day or date.year):
-            return ""
-        return f"{date.month}/{date.day}" if date.day else f"{date.month}/{date.year}"
+        dates = {read_date(folded), read_date(folded, months_first=True)}
+        return tuple(sorted({_day(date) for date in dates if date} - {""}))
     if role == "number":
-        return "".join(_code(form)) or folded
+        return ("".join(_code(form)) or folded,)
     if role == "phone":
-        return _national(form) or folded
+        return (_national(form) or folded,)
     if role == "age":
-        return str(_age(form) or folded)
-    return folded.split()[-1] if role == "name" and folded else folded
+        return (str(_age(form) or folded),)
+    return (_TAG.sub("", folded) if role == "exact" else folded,)
+
+
+def _day(date: Date) -> str:
+    if not date.day:
+        return f"{date.month}/{date.year}" if date.year else ""
+    return f"{date.month}/{date.day}"
 
 
 def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
