@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from benchmarks.suites.scripted.asked import is_control, is_harmless
+from benchmarks.suites.scripted.exact import ExactModel
 from sdrag import framework
 from sdrag.effects.steps import Complete, run
+from sdrag.evaluation.measures import broken, lost_words
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Passage, Principal
 
 from ..support.scripted import Scripted, answers, questions
 
@@ -25,6 +28,8 @@ DOCTORS = ("Dr. Robert Hale", "Robert Hale", "Robert", "Hale")
 WITNESSES = {"id": "witnesses", "text": "Remove names of witnesses"}
 MAILS = {"id": "mails", "text": "Hide e-mail addresses"}
 NAMED = {"id": "named", "text": "Remove Robert Hale"}
+WIDE = Path(__file__).with_name("wide_spans.txt").read_text("utf-8").splitlines()
+"""Each holds `<constraint: what it protects>`; all else is harmless."""
 WHY = {"id": "why", "text": "Conceal what the letter was about"}
 
 
@@ -370,3 +375,45 @@ def test_two_round_trips_and_one_for_what_is_asked_again(kind):
         ["disclosure.confirm"],
         ["disclosure.extract"],
     ]
+
+
+def test_a_right_model_leaves_what_no_constraint_protects():
+    """Also where the local engine, at `high`, takes it along with what one does."""
+    failing = []
+    for line in WIDE:
+        knows = {}
+        for rule, words in re.findall("<(.+?): (.+?)>", line):
+            knows.setdefault(rule, []).append(words)
+        text = re.sub("<.+?: (.+?)>", r"\1", line)
+        built = engine(*knows, sensitivity="high")
+
+        texts, _ = released(chunks(text), built, ExactModel(knows), bound=False)
+
+        protected = [words for listed in knows.values() for words in listed]
+        lost, _ = lost_words(text, texts["d0"], protected)
+        if lost or broken(texts["d0"], knows, knows):
+            failing.append(text)
+
+    assert not failing
+
+
+@pytest.mark.parametrize("frees", [True, False])
+def test_what_the_model_quotes_for_another_constraint_is_not_asked_about(frees):
+    """It goes for both: a reader may be exempt from the other one."""
+    text = "The keeper Ruben forgot to lock the inner gate, so the lynx got out."
+    names = {"id": "names", "text": "Remove first names", "unless": {"roles": ["r"]}}
+    fault = {"id": "fault", "text": "Do not say whose fault the escape was"}
+    knows = {names["text"]: ["Ruben"]} | ({fault["text"]: []} if frees else {})
+    built = engine(names, fault, sensitivity="high")
+    runner = Scripted(complete=ExactModel(knows))
+    run(bind(chunks(text), built), runner)
+    exempt = Request("q", Principal("p", roles=frozenset({"r"})))
+
+    done = run(disclose(chunks(text), exempt, built), runner)
+
+    assert "Ruben" not in done.passages[0].text
+    assert ("keeper" in done.passages[0].text) is frees
+    prompts = [p for e in runner.effects if isinstance(e, Complete) for p in e.items]
+    confirming = [p for p in prompts if p.name == "disclosure.confirm"]
+    assert confirming
+    assert not any("Ruben" in words for p in confirming for _, words, *_ in asked(p))

@@ -1,17 +1,23 @@
 """
 Confirmation: with a model, what the local engine alone finds is a question to it.
 
-What the model itself quotes goes, and needs no question; neither does what has a form
-of its own, what a constraint names or states itself, and what is in a text that
-speaks to the model. All else is asked, form by form, with every sentence of its
-document that holds it, one document a prompt, in one round trip. Only an explicit
-no frees a form, for that constraint and in that document; where a reply cannot be used,
-fewer questions are asked once more, and what has no answer then is withheld.
+What the model itself quotes goes, and needs no question, for whichever constraint it
+quotes it; neither does what has a form of its own, what a constraint names or states
+itself, and what is in a text that speaks to the model. All else is asked, form by form,
+with every sentence of its document that holds it, one document a prompt, in one round
+trip. Only an explicit no frees a form, for that constraint and in that document; where
+a reply cannot be used, fewer questions are asked once more, and what has no answer then
+is withheld.
+
+A span is as wide as the local engine is careful, and may hold what another constraint
+protects. The model is asked about the rest of it. What it quoted for the other stays
+withheld for both: not everybody whom the one binds is bound by the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.lookup import ENCODED, Found, Lookup
@@ -29,7 +35,10 @@ _MAX_QUESTIONS, _FEW = 40, 10
 _TOKENS_PER_QUESTION = 100
 """With its answer: a model that takes in little is asked less at once."""
 _WRONG = "it was not JSON of that form, or left out a question"
+_GAP = " \N{HORIZONTAL ELLIPSIS} "
 _SURE = frozenset({"checked", "named", ENCODED})
+"""Check digits and the author's own words outweigh a reply; a model can't be shown what
+is encoded as whoever decodes it reads it."""
 
 
 def confirm(lookup: Lookup, located: Found, quoted: Found) -> Steps[Found]:
@@ -48,29 +57,42 @@ def confirm(lookup: Lookup, located: Found, quoted: Found) -> Steps[Found]:
         return located
     suspects = yield from _find_suspects(lookup, located)
     forms: dict[tuple[bytes, str], Marked] = {}
-    asked: list[tuple[int, bytes, Finding, Marked | None]] = []
+    asked: list[tuple[int, bytes, Finding, Marked | None, list[Span]]] = []
     for index, by_rule in located.items():
-        taken = _find_taken(lookup, index, quoted)
+        text, taken = lookup.texts.all[index].text, _find_taken(lookup, index, quoted)
+        every = [span for spans in taken.values() for span in spans]
         for rule, finding in (
             (r, f) for r, findings in by_rule.items() for f in findings
         ):
-            form = None
+            form, others = None, list[Span]()
             if index not in suspects and not _is_sure(lookup, index, finding):
-                form = _mark(lookup, index, finding, taken.get(rule, ()), forms)
-                if not form:  # the model's own spans take all of it
+                own = taken.get(rule, ())
+                if not _subtract(text, finding.span, own):
                     continue
-            asked.append((index, rule, finding, form))
+                open_ = _subtract(text, finding.span, every)
+                others = _subtract(text, finding.span, [*own, *open_])
+                if open_:
+                    form = _mark(lookup, index, finding, open_, forms)
+            asked.append((index, rule, finding, form, others))
     _add_sentences(lookup, forms, suspects)
     yield from _ask(lookup, list(forms.values()))
     kept: Found = {}
-    for index, rule, finding, form in asked:
-        if form is None or finding.constraint_id not in form.freed:
-            kept.setdefault(index, {}).setdefault(rule, []).append(finding)
+    for index, rule, finding, form, others in asked:
+        left = [finding]
+        if form is not None and finding.constraint_id in form.freed:
+            left = [replace(finding, span=span) for span in others]
+        if left:
+            kept.setdefault(index, {}).setdefault(rule, []).extend(left)
     return kept
 
 
 def _find_suspects(lookup: Lookup, located: Found) -> Steps[set[int]]:
-    """Return the indices of texts that speak to the model, in documents asked about."""
+    """
+    Return the indices of texts that speak to the model, in documents asked about.
+
+    They are kept as the local engine reads them, and shown to no question: what says
+    that it is harmless could free itself, and the others of its prompt.
+    """
     documents = {lookup.documents[index] for index in located}
     indices = [
         i for i, document in enumerate(lookup.documents) if document in documents
@@ -87,10 +109,11 @@ def _find_taken(
         rule: tuple(finding.span for finding in findings)
         for rule, findings in quoted.get(index, {}).items()
     }
+    applied = {lookup.rules[name] for name in lookup.texts.applied[index]}
     for row in lookup.known.get(lookup.keys[index], ()):
         if row.engine == lookup.model:
-            for rule, spans in row.spans.items():
-                taken[rule] = (*taken.get(rule, ()), *spans)
+            for rule in row.spans.keys() & applied:
+                taken[rule] = (*taken.get(rule, ()), *row.spans[rule])
     return taken
 
 
@@ -108,30 +131,27 @@ def _mark(
     lookup: Lookup,
     index: int,
     finding: Finding,
-    taken: Iterable[Span],
+    parts: Iterable[Span],
     forms: dict[tuple[bytes, str], Marked],
-) -> Marked | None:
-    """Add a finding to what is asked about; `None` if all of it is taken anyway."""
+) -> Marked:
+    """Add parts of a finding to what is asked about."""
     text, document = lookup.texts.all[index].text, lookup.documents[index]
-    words = _subtract(text, finding.span, taken)
-    if not words:
-        return None
+    words = _GAP.join(" ".join(part.of(text).split()) for part in parts)
     form = forms.setdefault((document, fold_text(words)), Marked(words, document))
     form.constraints[finding.constraint_id] = None
     form.sentences.update(dict.fromkeys(_around(text, finding.span)))
     return form
 
 
-def _subtract(text: str, span: Span, taken: Iterable[Span]) -> str:
-    """Return the words of a span that are not taken anyway; empty if none are."""
-    parts, start = [], span.start
+def _subtract(text: str, span: Span, taken: Iterable[Span]) -> list[Span]:
+    """Return the parts of a span that hold words and are not taken."""
+    ends = [span.start, span.end]
     for other in merge(taken):
-        if other.start < span.end and span.start < other.end:
-            parts.append(text[start : max(start, other.start)])
-            start = max(start, other.end)
-    parts.append(text[start : span.end] if start < span.end else "")
-    left = [" ".join(part.split()) for part in parts if any(map(str.isalnum, part))]
-    return " \N{HORIZONTAL ELLIPSIS} ".join(left)
+        if other.overlaps(span):
+            ends[-1:-1] = max(span.start, other.start), min(span.end, other.end)
+    pairs = zip(ends[::2], ends[1::2], strict=True)
+    parts = (Span(start, end) for start, end in pairs if start < end)
+    return [part for part in parts if any(map(str.isalnum, part.of(text)))]
 
 
 def _around(text: str, span: Span) -> Iterator[str]:
