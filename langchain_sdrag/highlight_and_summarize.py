@@ -79,7 +79,7 @@ class HighlightAndSummarize(
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         return_sources: Give the highlights with the answer, as documents, and how it
-            ended: whether it declines, and why (a code of
+            ended: whether it declines, and why it declines or is quoted (a code of
             `docs/reference/reasons.md`).
 
     Raises:
@@ -171,7 +171,7 @@ class HighlightAndSummarize(
         return {
             "answer": answered.text,
             "sources": _sources(answered.highlights, asked),
-            **Ending(answered.reason).as_dict(),
+            **answered.ending.as_dict(),
         }
 
     async def _stream(

@@ -4,8 +4,9 @@ The answer hook: a response synthesizer that is blind to the question.
 The model that words the answer reads verified highlights and nothing else. The base
 class hands `get_response` texts with metadata baked in and without ids, so `synthesize`
 and `asynthesize` are overridden: nodes come in, and what leaves as `source_nodes` are
-the highlights, on nodes built anew. Where it declines, the response's metadata says so
-under `sdrag`: `declined` and `reason`. Of a stream they are known when it has ended.
+the highlights, on nodes built anew. Where it declines, or quotes in place of a summary
+that is not supported, the response's metadata says so under `sdrag`: `declined` and
+`reason`. Of a stream they are known when it has ended.
 
 Put `SelectiveDisclosureRetriever` before it where the policy has constraints: a
 highlighter's prompt holds the question, so it must not hold what is withheld. What the
@@ -142,7 +143,7 @@ class HighlightAndSummarize(NodeSynthesizer):
         if not self._streaming:
             answered = await enforce(mode, engine, answer(asked, settings))
             nodes = _sources(answered.highlights, asked, evidence)
-            metadata = _metadata(nodes) | _end(Ending(answered.reason))
+            metadata = _metadata(nodes) | _end(answered.ending)
             return Response(answered.text, nodes, metadata)
         host = StreamHost(
             mode,

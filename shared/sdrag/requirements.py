@@ -71,6 +71,10 @@ def check_requirements(
         section = guard.settings(policy)
         if section is not None and guard.judge and guard.stage in guarded:
             _check_judge(section.asks, guard.judge, judges, has_model=has_model)
+    summarizes = stage == "highlight" and has_model and policy.highlight.grounded
+    judging = policy.grounding or GroundingSection()
+    if summarizes:
+        _check_judge(judging.method, "entailment", judges, has_model=has_model)
     if policy.session is not None and stage in _SHOWING and not has_state:
         raise UsageError(
             "The policy limits what a session is shown, and no state was passed.",
@@ -79,6 +83,8 @@ def check_requirements(
     if installed():
         return
     features = [*_need_networks(policy, stage, guarded)]
+    if summarizes and judging.method == "local":
+        features.append("A check of summaries (`highlight.grounded: false` omits it)")
     if not has_embeddings:
         features += _need_embeddings(policy, stage, guarded)
     for feature in features:

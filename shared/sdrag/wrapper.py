@@ -7,13 +7,14 @@ so a policy that is read again holds for the requests that begin afterwards.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sdrag.effects.prompts import Label
+from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, without_text
 from sdrag.errors import (
     HostError,
@@ -21,6 +22,8 @@ from sdrag.errors import (
     UsageError,
     cut_off,
 )
+from sdrag.guardrails.answer_work import Draft
+from sdrag.guardrails.grounding import find_unsupported
 from sdrag.guardrails.notices import sources
 from sdrag.guardrails.screened import MARK, evidence, import_evidence
 from sdrag.highlight.exchange import Asked, Highlighter, Settings
@@ -28,7 +31,7 @@ from sdrag.highlight.highlighters import highlighter_named
 from sdrag.policy import Policy, PolicySource
 from sdrag.privacy.operator_warnings import tell_of_reload
 from sdrag.requirements import check_local_highlighter
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Highlight, Passage
 
 __all__ = [
     "NOTHING_RELEASED",
@@ -159,12 +162,21 @@ def highlighter_of(engine: Engine, given: Highlighter | str | None) -> Highlight
 
 def settings_of(engine: Engine, highlighter: Highlighter) -> Settings:
     """Return how the questions of an engine are answered."""
+    policy = engine.policy
+
+    def ground(
+        question: str, summary: str, highlights: Sequence[Highlight]
+    ) -> Steps[str]:
+        passages = tuple(Passage(each.passage_id, each.text) for each in highlights)
+        return find_unsupported(Draft(question, summary, passages), policy)
+
     return Settings(
         highlighter,
-        engine.policy.highlight,
+        policy.highlight,
         has_model=engine.llm is not None,
-        withheld=engine.policy.disclosure.marks,
+        withheld=policy.disclosure.marks,
         limits=engine.limits,
+        grounding=ground if policy.highlight.grounded else None,
     )
 
 

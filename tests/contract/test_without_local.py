@@ -25,7 +25,9 @@ from sdrag.policy import Policy
 from sdrag.vocabulary import Constraint, Passage
 
 from ..support.doubles import (
+    LangChainModel,
     LangChainToyEmbeddings,
+    LlamaIndexModel,
     LlamaIndexToyEmbedding,
     verdicts,
 )
@@ -50,6 +52,8 @@ NAME = {"constraints": ["Do not reveal anything about Anna Karlsson"]}
 MEANT = {"constraints": ["Conceal the purpose of the voyage"]}
 STATED = {"constraints": ["Do not say that Anna Karlsson is ill."]}
 PERSONAL = {"constraints": ["Do not disclose personal data"]}
+LANGCHAIN = {"llm": LangChainModel(reply=str)}
+LLAMAINDEX = {"llm": LlamaIndexModel(str)}
 RANKED = {**FORMS, "disclosure": {"top_k": 1}}
 
 
@@ -131,6 +135,8 @@ def test_other_wrappers_are_refused_in_the_same_way():
     for wrapper, arguments, feature in (
         *((p.LinkageMasker, {"whole_corpus": True}, "linkage.reso") for p in both),
         *((p.HighlightAndSummarize, {}, "highlighter `local`") for p in both),
+        (langchain_sdrag.HighlightAndSummarize, LANGCHAIN, "highlight.grounded"),
+        (llamaindex_sdrag.HighlightAndSummarize, LLAMAINDEX, "highlight.grounded"),
         (guard, {"policy": {"grounding": {}}}, "grounding.method"),
         (guard, {"policy": {"citations": {}}}, "citations.require"),
     ):
@@ -146,6 +152,9 @@ def test_what_does_not_need_the_extra_is_not_refused():
     ):
         core_disclose(Scenario("runs", ONE, policy))
 
+    unchecked = {"highlight": {"grounded": False}}
+    langchain_sdrag.HighlightAndSummarize(unchecked, **LANGCHAIN)
+    llamaindex_sdrag.HighlightAndSummarize(unchecked, **LLAMAINDEX)
     off = {"linkage": {"resolution": {"meaning": False, "terms": False}}}
     masker = langchain_sdrag.LinkageMasker(policy=off, whole_corpus=True)
     assert masker.transform_documents(documents(Scenario("masked", ONE)))

@@ -126,17 +126,20 @@ def summed(pieces: list[Any]) -> tuple[Any, ...]:
 
 
 OPEN = ("In ten days.", [DEPOSIT], Ending())
-FAILED = (DECLINE, [], Ending("summarizer-failed"))
+FAILED = (DECLINE, [], Ending("summarizer-failed", declined=True))
 CASES: dict[str, tuple[Model, tuple[Any, ...]]] = {
     "an answer": (model(), OPEN),
     "outer whitespace": (model(summarized("\n In ten days. \n")), OPEN),
     "nothing verified": (
         model(extracts=("Say that you won ten dollars",)),
-        (DECLINE, [], Ending("nothing-highlighted")),
+        (DECLINE, [], Ending("nothing-highlighted", declined=True)),
     ),
     "no JSON": (model("In ten days."), FAILED),
     "a number": (model('{"answer": 7}'), FAILED),
-    "a blank answer": (model(summarized(" \n")), (DECLINE, [], Ending("empty-answer"))),
+    "a blank answer": (
+        model(summarized(" \n")),
+        (DECLINE, [], Ending("empty-answer", declined=True)),
+    ),
     "the model is down": (model(ConnectionError("secret")), FAILED),
     "the answer comes before the guesses": (
         model(json.dumps({"answer": "In ten days.", "guessed_questions": ["X"]})),
@@ -173,7 +176,7 @@ def test_answer_and_both_streams_say_the_same(case):
     pieces = list(iterate_sync(stream(asked, held, host)))
 
     texts = [highlight.text for highlight in whole.highlights]
-    assert (whole.text, texts, Ending(whole.reason)) == expected
+    assert (whole.text, texts, whole.ending) == expected
     assert summed(pieces) == expected
     assert asyncio.run(collect(asked, held, host)) == pieces
 

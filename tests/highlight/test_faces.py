@@ -156,14 +156,14 @@ def llamaindex(
     }
 
 
-def brain(extracts: tuple[str, ...] = (DEPOSIT,)) -> Brain:
+def brain(
+    extracts: tuple[str, ...] = (DEPOSIT,), summary: str = "In ten days."
+) -> Brain:
     """Make a model that replies to each prompt what the case says."""
 
     def reply(prompt: str) -> str:
         if "guessed_questions" in prompt:
-            return json.dumps(
-                {"guessed_questions": [QUESTION], "answer": "In ten days."}
-            )
+            return json.dumps({"guessed_questions": [QUESTION], "answer": summary})
         return json.dumps({"answer": "x", "text_extracts": extracts})
 
     return reply
@@ -175,11 +175,25 @@ NOTHING: Result = (
     (),
     {"declined": True, "reason": "nothing-highlighted"},
 )
+INVENTED = "In ten days, and Elvis pays it back."
+QUOTED = {"declined": False, "reason": "summary-unsupported"}
 MARKED = "[person] [amount] was [withheld] paid."
 PLAIN = "-cut out- was paid -cut out-."
 CONSTRAINTS = [{"id": "who", "text": "Hide the names of people"}]
 CASES: dict[str, tuple[Brain, Mapping[str, Any], tuple[str, ...], Result]] = {
     "an answer": (brain(), {}, TEXTS, ANSWERED),
+    "a summary with an invented fact, in whose place its highlights are given": (
+        brain(summary=INVENTED),
+        {},
+        TEXTS,
+        (DEPOSIT, *ANSWERED[1:2], QUOTED),
+    ),
+    "the same where the policy lets it pass": (
+        brain(summary=INVENTED),
+        {"highlight": {"grounded": False}},
+        TEXTS,
+        (INVENTED, *ANSWERED[1:]),
+    ),
     "nothing verified": (brain(("Say that you won a trip",)), {}, TEXTS, NOTHING),
     "placeholders, which count for no word": (
         brain((MARKED,)),

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from sdrag.effects.steps import Steps
-from sdrag.guardrails.answer_work import AnswerWork, Guarded
+from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded
 from sdrag.guardrails.claims import Claim, claims
 from sdrag.guardrails.judging import ask
 from sdrag.guardrails.yes_no import (
@@ -27,7 +27,7 @@ from sdrag.guardrails.yes_no import (
     propositions,
     split_claim,
 )
-from sdrag.policy import GroundingSection
+from sdrag.policy import GroundingSection, Policy
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage, Span
 
@@ -36,6 +36,7 @@ Guesses = Callable[[str, str], Steps[tuple[Span, ...]]]
 does not hold."""
 RULE = "grounding"
 
+_MOST_NOVEL = 0.6
 _MOST_EVIDENCE = 2_000
 """Characters of each passage that a judge reads at once."""
 
@@ -47,11 +48,13 @@ class ClaimSupport(Confidential):
 
     Args:
         score: The support, from 0 to 1; None where it could not be checked.
+        novelty: How far its words are from the passages', as the local scorer has it.
     """
 
     claim: Claim
     score: float | None
     passage_ids: tuple[str, ...] = ()
+    novelty: float = 0.0
 
     def __repr__(self) -> str:
         return f"ClaimSupport(score={self.score}, {len(self.passage_ids)} passages)"
@@ -120,6 +123,7 @@ def _locally(
             claim,
             support.score,
             tuple(dict.fromkeys(evidence[at][0] for at in support.sentences)),
+            support.novelty,
         )
         for claim, support in zip(claims, supported, strict=True)
     ]
@@ -161,6 +165,37 @@ def _least(support: ClaimSupport) -> float:
     return -1.0 if support.score is None else support.score
 
 
+def find_unsupported(draft: Draft, policy: Policy) -> Steps[str]:
+    """
+    Say why a summary is not supported by what it was made of; nothing, if it is.
+
+    All of it is in its few sentences, so the local scorer takes a word that is far from
+    each of theirs for invented.
+    """
+    section = policy.grounding or GroundingSection()
+    found = _stated(draft.answer, policy.disclosure.marks)
+    if len(found) > section.max_claims:
+        return "unsupported"
+    read = [
+        replace(claim, text=text)
+        for claim in found
+        for text in split_claim(draft.question, claim.text)
+    ]
+    for support in (yield from supports(read, draft.passages, section)):
+        if support.score is None:
+            return "unchecked"
+        if support.score < section.threshold or support.novelty > _MOST_NOVEL:
+            return "unsupported"
+    return ""
+
+
+def _stated(answer: str, placeholders: Sequence[str] = ()) -> tuple[Claim, ...]:
+    """Return the claims of an answer; a bare yes or no is one."""
+    whole = Claim(Span(0, len(answer)), answer, ())
+    found = claims(answer, placeholders=placeholders)
+    return found or ((whole,) if is_bare_verdict(answer) else ())
+
+
 def check_yes_or_no(work: AnswerWork, guesses: Guesses | None) -> Steps[Guarded | None]:
     """
     Decline a yes or a no that the released text does not support.
@@ -171,8 +206,7 @@ def check_yes_or_no(work: AnswerWork, guesses: Guesses | None) -> Steps[Guarded 
             no to that can be supported, and other answers may be about somebody else.
     """
     question, answer = work.draft.question, work.draft.answer
-    whole = Claim(Span(0, len(answer)), answer, ())
-    answered = claims(answer) or ((whole,) if is_bare_verdict(answer) else ())
+    answered = _stated(answer)
     statements = {
         text: replace(claim, text=text)
         for claim in answered

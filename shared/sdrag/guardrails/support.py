@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -38,7 +39,8 @@ from sdrag.guardrails.words import (
     read_tokens,
 )
 from sdrag.text.sentences import sentences
-from sdrag.vocabulary import SCORE_DIGITS
+from sdrag.text.sentences import words as word_spans
+from sdrag.vocabulary import SCORE_DIGITS, Span
 
 if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
@@ -65,10 +67,20 @@ class Support:
     Args:
         score: From 0 to 1.
         sentences: The places of the sentences that support it best, ascending.
+        novelty: How far, from 0 to 1, the furthest of the words that the evidence lacks
+            is from its closest piece of it; 0 where none is lacking.
     """
 
     score: float
     sentences: tuple[int, ...]
+    novelty: float = 0.0
+
+
+class Spoken(NamedTuple):
+    """A claim's content pieces, embedded, and the word that each is a piece of."""
+
+    pieces: Pieces
+    words: tuple[str, ...]
 
 
 def support(claim: str, evidence: Sequence[str]) -> Support:
@@ -99,9 +111,10 @@ def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support
             claim,
             weighed,
             sets,
-            _closeness(spoken[claim], [known[at] for at in places]),
-            read,
-            numerals,
+            spoken[claim],
+            _closeness(spoken[claim].pieces, [known[at] for at in places]),
+            evidence=read,
+            numerals=numerals,
         )
         if weighed and evidence
         else Support(0.0, ())
@@ -113,7 +126,9 @@ def _score(
     claim: str,
     weights: Weights,
     sets: Sequence[frozenset[str]],
+    spoken: Spoken,
     closeness: Row,
+    *,
     evidence: Sequence[TokenText],
     numerals: frozenset[Value],
 ) -> Support:
@@ -131,7 +146,20 @@ def _score(
         score *= _MISSING
     elif agreement.conflicts:
         score *= _CONFLICT
-    return Support(round(score, SCORE_DIGITS), cited)
+    novelty = _novelty(spoken.words, closeness, frozenset().union(*sets))
+    return Support(round(score, SCORE_DIGITS), cited, round(novelty, SCORE_DIGITS))
+
+
+def _novelty(spoken: Sequence[str], closeness: Row, known: frozenset[str]) -> float:
+    """Return how far the furthest word is that is not known."""
+    return max(
+        (
+            1.0 - float(close)
+            for word, close in zip(spoken, closeness, strict=False)
+            if not all(is_among(each, known) for each in content_words(word))
+        ),
+        default=0.0,
+    )
 
 
 def _weigh(claim: str, sets: Sequence[frozenset[str]]) -> Weights:
@@ -179,18 +207,25 @@ def _names(claim: str, sets: Sequence[frozenset[str]]) -> float:
 
 def _embed(
     claims: Sequence[str], evidence: Sequence[str], near: Sequence[Sequence[int]]
-) -> tuple[dict[str, Pieces], dict[int, Pieces]]:
+) -> tuple[dict[str, Spoken], dict[int, Pieces]]:
     """Embed the content pieces of the claims, and all of the sentences near them."""
     places = sorted({at for group in near for at in group})
     texts = [*dict.fromkeys(claims), *(evidence[at] for at in places)]
     read = embed_tokens([text[:_LONGEST] for text in texts])
     count = len(texts) - len(places)
-    spoken = {
-        text: rows[[at for at, span in enumerate(spans) if _carries(span.of(text))]]
-        for text, (rows, spans) in zip(texts[:count], read[:count], strict=True)
-    }
+    spoken = {}
+    for text, (rows, spans) in zip(texts[:count], read[:count], strict=True):
+        carry = [at for at, span in enumerate(spans) if _carries(span.of(text))]
+        whole = word_spans(text[:_LONGEST])
+        words = tuple(_word_at(text, spans[at], whole) for at in carry)
+        spoken[text] = Spoken(rows[carry], words)
     rows_of = (rows for rows, _ in read[count:])
     return spoken, dict(zip(places, rows_of, strict=True))
+
+
+def _word_at(text: str, piece: Span, words: Sequence[Span]) -> str:
+    at = bisect_right(words, piece.start, key=lambda word: word.end)
+    return (words[at] if at < len(words) else piece).of(text)
 
 
 def _carries(piece: str) -> bool:

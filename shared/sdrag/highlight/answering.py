@@ -7,7 +7,8 @@ the answer (`answer`) and one that streams it (`sdrag.highlight.streaming`).
 
 Everything fails closed. A highlighter that breaks, highlights that all are refused, a
 reply that cannot be read: the text that the host set for declining is released, and the
-reason is a short code.
+reason is a short code. In place of a summary that its highlights do not support, they
+are released themselves: they are verbatim, and answer the question.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ def answer(asked: Asked, settings: Settings) -> Steps[Answer]:
         PromptSanitizationError: The passages are labelled SENSITIVE.
     """
     planned = yield from plan(asked, settings)
-    return (yield from finish(planned, settings))
+    return (yield from finish(asked, planned, settings))
 
 
-def finish(planned: Plan, settings: Settings) -> Steps[Answer]:
+def finish(asked: Asked, planned: Plan, settings: Settings) -> Steps[Answer]:
     """Ask the summarizer, and return what may be released."""
     if planned.prompt is None:
         return Answer(planned.text, planned.highlights, planned.reason, planned.dropped)
@@ -53,7 +54,7 @@ def finish(planned: Plan, settings: Settings) -> Steps[Answer]:
         is_cut_off = why_failed(error) == CUT_OFF
         reason = "summary-cut-off" if is_cut_off else "summarizer-failed"
         return decline(settings, planned, reason)
-    return release(settings, planned, summary)
+    return (yield from release(asked, planned, summary, settings))
 
 
 def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
@@ -164,12 +165,19 @@ def _planned(
     return Plan(text, prompt if settings.has_model else None, highlights)
 
 
-def release(settings: Settings, planned: Plan, summary: Summary) -> Answer:
-    """Return the answer of a summary, or the one that declines."""
+def release(
+    asked: Asked, planned: Plan, summary: Summary, settings: Settings
+) -> Steps[Answer]:
+    """Return the answer of a summary, its highlights, or the text for declining."""
     text = summary.answer.strip()
     if not text:
         return decline(settings, planned, "empty-answer")
-    return Answer(text, planned.highlights, dropped=planned.dropped)
+    fault = ""
+    if settings.grounding is not None:
+        fault = yield from settings.grounding(asked.question, text, planned.highlights)
+    if fault:
+        text, fault = planned.text, f"summary-{fault}"
+    return Answer(text, planned.highlights, fault, planned.dropped)
 
 
 def decline(settings: Settings, planned: Plan, reason: str) -> Answer:

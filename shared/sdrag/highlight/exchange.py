@@ -10,7 +10,7 @@ SENSITIVE.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -64,12 +64,18 @@ class Highlighter(Protocol):
         ...
 
 
+Grounding = Callable[[str, str, Sequence[Highlight]], Steps[str]]
+"""Says why highlights do not support a summary that answers a question: `unsupported`,
+`unchecked`, or nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """
     How questions are answered.
 
     Args:
+        grounding: Judges each summary; without one, none is judged.
         has_model: A summarizer can be asked; without one the highlights are joined.
         withheld: Placeholders of the policy, whose words do not count.
     """
@@ -79,6 +85,7 @@ class Settings:
     has_model: bool = False
     withheld: tuple[str, ...] = ("[REDACTED]",)
     limits: Limits = field(default_factory=Limits)
+    grounding: Grounding | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,13 +125,20 @@ class Plan(Confidential):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an answer ended: the code of why it declines, or nothing; holds no text."""
+    """
+    How an answer ended; holds no text.
+
+    Args:
+        reason: The code of why it declines, or is quoted; empty otherwise.
+        declined: Whether it declines.
+    """
 
     reason: str = ""
+    declined: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for a host that reads JSON."""
-        return {"declined": bool(self.reason), "reason": self.reason}
+        return {"declined": self.declined, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -137,9 +151,14 @@ class Answer(Confidential):
     dropped: tuple[Decision, ...] = ()
 
     @property
+    def ending(self) -> Ending:
+        """How it ended; what rests on no highlight declines."""
+        return Ending(self.reason, declined=not self.highlights)
+
+    @property
     def decisions(self) -> tuple[Decision, ...]:
         """What was decided on answer, passages and extracts, for audits."""
-        action: Action = "withheld" if self.reason else "released"
+        action: Action = "released" if self.highlights else "withheld"
         return (Decision("answer", action, "highlight", self.reason), *self.dropped)
 
     def __repr__(self) -> str:

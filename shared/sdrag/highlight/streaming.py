@@ -3,7 +3,8 @@ Streaming the answer, and nothing but the answer.
 
 The highlights are verified before the summarizer is asked, so every token is made of
 verified text. The reply is JSON, and only the string under `answer` may leave. A reply
-in another shape or order is held back whole, and read when it has ended.
+in another shape or order is held back whole, and read when it has ended. So is every
+reply that is judged by its highlights, because they may take its place.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ async def stream(
         ModelError: The model broke off after a part of the answer had left.
     """
     planned = await host.drive(plan(asked, settings))
-    if planned.prompt is None:
-        for piece in _whole(await host.conclude(finish(planned, settings))):
+    if planned.prompt is None or settings.grounding is not None:
+        for piece in _whole(await host.conclude(finish(asked, planned, settings))):
             yield piece
         return
     reply = _ReplyReader()
@@ -95,20 +96,21 @@ async def stream(
             for piece in (text,) if has_left else (planned.highlights, text):
                 yield piece
             has_left = True
-    last = await host.conclude(_conclude(settings, planned, reply))
+    last = await host.conclude(_conclude(asked, planned, reply, settings))
     if is_broken and has_left:
         raise ModelError("The model broke off in the middle of its answer.")
-    for piece in (Ending(last.reason),) if has_left else _whole(last):
+    for piece in (last.ending,) if has_left else _whole(last):
         yield piece
 
 
 def _whole(answered: Answer) -> tuple[Piece, ...]:
-    return answered.highlights, answered.text, Ending(answered.reason)
+    return answered.highlights, answered.text, answered.ending
 
 
-def _conclude(settings: Settings, planned: Plan, reply: _ReplyReader) -> Steps[Answer]:
+def _conclude(
+    asked: Asked, planned: Plan, reply: _ReplyReader, settings: Settings
+) -> Steps[Answer]:
     """Return the answer that has left, or the one that still may."""
-    yield from ()
     if reply.has_words:
         return Answer("", planned.highlights, dropped=planned.dropped)
     if reply.is_read:
@@ -117,7 +119,7 @@ def _conclude(settings: Settings, planned: Plan, reply: _ReplyReader) -> Steps[A
         summary = read_reply(reply.text, Summary)
     except SdragError:
         return decline(settings, planned, "summarizer-failed")
-    return release(settings, planned, summary)
+    return (yield from release(asked, planned, summary, settings))
 
 
 class _ReplyReader(Confidential):

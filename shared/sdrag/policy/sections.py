@@ -198,6 +198,9 @@ class HighlightSection(Section):
     sentences, with those that say how they are meant."""
     answer_sentences: Annotated[int, Field(ge=1, le=20)] = 2
     """The most sentences of an answer."""
+    grounded: bool = True
+    """Whether highlights that do not support the model's summary, by the `method` and
+    `threshold` of `grounding`, are the answer in its place. A stream waits for that."""
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer this from the documents I have."
     )

@@ -1,0 +1,76 @@
+"""A summary is released only where its highlights support it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sdrag.effects.steps import run
+from sdrag.engine import Engine
+from sdrag.errors import UsageError
+from sdrag.highlight.highlighters import structured
+from sdrag.options import Options
+from sdrag.vocabulary import Highlight, Span
+from sdrag.wrapper import settings_of
+
+SUMMARIES = tomllib.loads(
+    Path(__file__).with_name("summaries.toml").read_text(encoding="utf-8")
+)["summary"]
+NLI = {"grounding": {"method": "nli"}}
+
+
+def judge(summary, of, policy=None, question="", **options):
+    """Return why highlights do not support a summary."""
+    engine = Engine(policy or {}, len, options=Options(**options), stage="highlight")
+    ground = settings_of(engine, structured).grounding
+    highlights = [Highlight("p", Span(0, len(text)), text) for text in of]
+    return run(ground(question, summary, highlights), engine.runner())
+
+
+def test_what_a_summary_invents_is_caught_and_what_it_rewords_is_not():
+    """Of forty changed or invented facts two pass; two of forty right ones do not."""
+    pytest.importorskip("torch")
+    wrong = [judge(row["wrong"], row["of"]) for row in SUMMARIES]
+    right = [judge(row["right"], row["of"]) for row in SUMMARIES]
+
+    assert len(SUMMARIES) == 40
+    assert wrong.count("unsupported") >= 38
+    assert right.count("") >= 38
+
+
+@pytest.mark.parametrize(
+    ("question", "verdict", "why"),
+    [
+        ("Is the deposit paid back within ten days?", "Yes.", ""),
+        ("Is the deposit paid back within ten days?", "No.", "unsupported"),
+        ("Is the deposit paid back within three days?", "Yes.", "unsupported"),
+        ("Is the deposit paid back by the insurer?", "Yes, it is.", "unsupported"),
+    ],
+)
+def test_a_yes_or_a_no_is_judged_by_what_it_affirms_of_the_question(
+    question, verdict, why
+):
+    """By itself it says nothing that a highlight could support."""
+    pytest.importorskip("torch")
+    deposit = "The deposit is paid back within ten days of the return."
+
+    assert judge(verdict, [deposit], question=question) == why
+
+
+def test_a_judge_of_the_application_judges_summaries():
+    """Where `grounding` names one; if it fails, the summary counts as unchecked."""
+
+    def fail(pairs):
+        raise ValueError
+
+    for entailment, why in (
+        (lambda pairs: [0.9 for _ in pairs], ""),
+        (lambda pairs: [0.1 for _ in pairs], "unsupported"),
+        (fail, "unchecked"),
+    ):
+        judges = {"entailment": entailment}
+        assert judge("It opens.", ["It opens at ten."], NLI, judges=judges) == why
+    with pytest.raises(UsageError, match="entailment"):
+        judge("It opens.", ["It opens at ten."], NLI)
