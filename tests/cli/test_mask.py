@@ -192,6 +192,19 @@ def test_what_was_masked_stays_masked(folder: Path, out: str) -> None:
     assert "rastev" in _all(folder / "fresh")  # or it would be no proof
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_pseudonyms_that_are_refused_are_counted(folder: Path, *, told: bool) -> None:
+    """By reason, with the links that the others keep; without a value."""
+    limit = "max_document_risk: 0.05" if told else "max_chain_risk: 0.1"
+    policy = STRICT.replace("max_document_risk: 0.05", limit)
+    (folder / "policy.yaml").write_text(f"{policy}, replace: pseudonym}}")
+    figures = again(folder, folder / "in", folder / "out")
+
+    assert bool(figures["pseudonyms"]) == told
+    assert [*figures["pseudonyms_refused"]] == ([] if told else ["keeps-chain"])
+    assert bool(figures["links_kept_by_pseudonyms"]) == told
+
+
 def _all(place: Path) -> str:
     return place.read_text() if place.is_file() else "".join(written(place).values())
 

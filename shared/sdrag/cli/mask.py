@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +40,7 @@ from sdrag.vocabulary import Passage
 if TYPE_CHECKING:
     from sdrag.effects.steps import EffectRunner
     from sdrag.framework import Model
-    from sdrag.linkage import Fitted
+    from sdrag.linkage import Fitted, Masked
     from sdrag.linkage.masking import Passes
 
 _NO_SENTENCE = (
@@ -137,6 +138,7 @@ def mask(
         "masked_entities": int(planned.masked.sum()),
         "links_before": len(planned.before),
         "links_after": len(planned.after),
+        **_pseudonyms(fitted.masked),
         **corpus.as_dict(),
         "plan": None if plan is None else str(plan),
         "model_failures": causes,
@@ -144,6 +146,18 @@ def mask(
     }
     show(result, as_json=as_json)
     raise typer.Exit(1 if corpus.skipped else 0)
+
+
+def _pseudonyms(masked: Masked) -> dict[str, Any]:
+    """Count pseudonyms, where they were asked for, and why some were refused."""
+    refused = masked.masker.refused
+    if masked.masker.style != "pseudonym":
+        return {}
+    return {
+        "pseudonyms": len(masked.entities) - len(refused),
+        "pseudonyms_refused": dict(sorted(Counter(refused.values()).items())),
+        "links_kept_by_pseudonyms": masked.links_kept,
+    }
 
 
 def _secret(path: Path) -> bytes:

@@ -129,6 +129,15 @@ class Masked(Confidential):
         return self.masker.entities
 
     @property
+    def links_kept(self) -> int:
+        """How many links the same pseudonym in both documents keeps."""
+        plan, ids = self.plan, self.plan.corpus.entity_ids
+        refused = [*self.masker.refused] if self.masker.style == "pseudonym" else ids
+        gone = plan.masked & np.isin(ids, refused)
+        kept = plan.before.without(gone, plan.settings.edge_threshold)
+        return len(kept) - len(plan.after)
+
+    @property
     def earlier(self) -> Earlier:
         """What a later plan keeps of this one."""
         vectors = self.assessment.resolved.vectors
@@ -159,6 +168,7 @@ def mask_found(
         given=before.pseudonyms if before else {},
         secret=before.secret if before else b"",
         order=tuple(document.id for document in documents),
+        linking=_linking(plan, entities) | (before.linking if before else frozenset()),
     )
     clean: list[Passage] = []
     decisions: list[Decision] = []
@@ -229,6 +239,16 @@ def _still_masked(entities: Sequence[Entity], earlier: Sequence[Entity]) -> list
             for form in map(fold_text, entity.forms)
             for number in typed.get((entity.type, form), untyped.get(form, ()))
         }
+    )
+
+
+def _linking(plan: Plan, entities: Sequence[Entity]) -> frozenset[str]:
+    """Return the forms of what several documents hold and was masked for a chain."""
+    return frozenset(
+        fold_text(form)
+        for number, path in plan.why.items()
+        if len(path) > 1 and plan.corpus.frequency[number] > 1
+        for form in entities[number].forms
     )
 
 

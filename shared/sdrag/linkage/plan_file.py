@@ -138,6 +138,7 @@ def _packed(fitted: Fitted) -> bytes:
         "entities": [astuple(entity) for entity in masker.entities],
         "pseudonyms": dict(masker.pseudonyms),
         "secret": masker.secret.hex(),
+        "linking": sorted(masker.linking),
         "rewritten": dict(fitted.masked.rewritten),
         "embedded": list(vectors),
     }
@@ -160,7 +161,10 @@ def _unpacked(data: bytes) -> Steps[Fitted]:
     rows = (tuple(map(_found, row)) for row in held["found"])
     entities = (Entity(i, t, tuple(f), r) for i, t, f, r in held["entities"])
     masker = Masker(
-        tuple(entities), given=held["pseudonyms"], secret=bytes.fromhex(held["secret"])
+        tuple(entities),
+        given=held["pseudonyms"],
+        secret=bytes.fromhex(held["secret"]),
+        linking=frozenset(held.get("linking", ())),
     )
     vectors = dict(zip(held["embedded"], matrix, strict=True))
     return replan(

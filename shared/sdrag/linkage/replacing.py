@@ -18,7 +18,9 @@ to be masked, "[NAME]" will not do. So labels are chosen against the forms, and 
 form holds a bracket or was found decoded the result is searched again.
 
 A pseudonym is of the entity, for it is made of the entity's id, not of a form. One that
-was given to a form stays with it for good: texts that hold it may be in an index.
+was given to a form stays with it for good: texts that hold it may be in an index. What
+was masked to break a chain has none, for a pseudonym would keep it: it has a label with
+a number, and `refused` says so. Digits of a pseudonym are chance, and spell nothing.
 
 A name is also looked for with its umlauts spelled out, with the family name first, and
 with the full stop of its last initial; but not where that cuts a form as it is: "Mrs
@@ -42,12 +44,13 @@ from sdrag.linkage.second_look import FormSearch
 from sdrag.privacy.identities import number_of
 from sdrag.text.folding import fold_text
 from sdrag.text.readings import readings
-from sdrag.text.spans import splice
+from sdrag.text.spans import SpanUnion, splice
 from sdrag.vocabulary import Confidential, Entity, Span
 
-__all__ = ["Masker", "Replaced", "Style", "check_style"]
+__all__ = ["Masker", "Refusal", "Replaced", "Style", "check_style"]
 
 Style = Literal["label", "type", "redact", "pseudonym"]
+Refusal = Literal["keeps-chain", "spells-masked"]
 
 _PLAIN = ("[REDACTED]", "[***]", "[\u2026]", "\u2588\u2588\u2588")
 _ROUNDS = 8
@@ -55,6 +58,10 @@ _KEY_BYTES = 16
 _DEPTH = 32
 _JOINTS = re.compile(r"[_.+-]+")
 """What is between words where no space can be."""
+
+_BRACKETS = re.compile(r"\[[^\[\]]{1,99}\]")
+_CHANCE = re.compile(r"_?[0-9a-f]{16}(?=\]\Z)")
+"""What of a pseudonym no word decides."""
 
 _Match = tuple[int, int, int, int, bool]
 """Start, end, the form's length, its number, and whether the text was decoded."""
@@ -93,6 +100,7 @@ class Masker(Confidential):
         given: By folded form, the pseudonyms that were given before, first ones first.
         secret: What aliases of ids are made with; the key, or chance, by default.
         order: Ids whose aliases are their numbers where there is no key.
+        linking: Folded forms of what was masked to break chains.
 
     Raises:
         UsageError: Pseudonyms were asked for without a key.
@@ -104,6 +112,7 @@ class Masker(Confidential):
     given: Mapping[str, str] = field(default_factory=dict)
     secret: bytes = b""
     order: tuple[str, ...] = ()
+    linking: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         check_style(self.style, self.key)
@@ -149,15 +158,39 @@ class Masker(Confidential):
     @cached_property
     def labels(self) -> Mapping[str, str]:
         """What stands for each entity, by its id: the pseudonym it was given first."""
-        if self.style == "pseudonym":
-            given = {form: at for at, form in enumerate(self.given)}
-            return {e.id: self._pseudonym(e, given) for e in self.entities}
         types = {
             entity.id: _PLAIN[0] if self.style == "redact" else f"[{entity.type}]"
             for entity in self.entities
         }
         safe = {label: self._safe((label,)) for label in set(types.values())}
-        return {id_: safe[label] for id_, label in types.items()}
+        labels = {id_: safe[label] for id_, label in types.items()}
+        if self.style == "pseudonym":
+            given = {form: at for at, form in enumerate(self.given)}
+            labels |= {
+                entity.id: self._pseudonym(entity, given)
+                for entity in self.entities
+                if entity.id not in self._linking
+            }
+        return labels
+
+    @cached_property
+    def refused(self) -> Mapping[str, Refusal]:
+        """Why an entity has no pseudonym where those were asked for, by its id."""
+        if self.style != "pseudonym":
+            return {}
+        plain = {id_ for id_, label in self.labels.items() if label in _PLAIN}
+        spelled: dict[str, Refusal] = dict.fromkeys(plain, "spells-masked")
+        return spelled | dict.fromkeys(self._linking, "keeps-chain")
+
+    @cached_property
+    def _linking(self) -> frozenset[str]:
+        """Ids of what was masked to break chains, and had no pseudonym before."""
+        return frozenset(
+            entity.id
+            for entity in self.entities
+            if not self.linking.isdisjoint(map(fold_text, entity.forms))
+            and self.given.keys().isdisjoint(map(fold_text, entity.forms))
+        )
 
     def _pseudonym(self, entity: Entity, given: Mapping[str, int]) -> str:
         """Return what was given first, else a new one, after section 4.2.4."""
@@ -173,13 +206,15 @@ class Masker(Confidential):
         if self.style != "pseudonym":
             return dict(self.given)
         new = zip(self._owners, self._replacements, strict=True)
-        return {**self.given, **{written: label for written, (_, label) in new}}
+        made = {w: label for w, (id_, label) in new if id_ not in self.refused}
+        return {**self.given, **made}
 
     @property
     def name(self) -> str:
         """What tells it from a masker that masks otherwise, and tells nothing else."""
         forms = [(entity.id, entity.type, entity.forms) for entity in self.entities]
-        return _digest(self.secret, repr((forms, self.style, self.given)))
+        linking = sorted(self.linking)
+        return _digest(self.secret, repr((forms, self.style, self.given, linking)))
 
     def forms_of(self, name: str) -> tuple[str, ...]:
         """
@@ -212,9 +247,22 @@ class Masker(Confidential):
                 span = folded.span(start, end)
                 match = (span.start, span.end, end - start, pattern, number > 0)
                 matches.append(match)
+        standing = self._pseudonyms_in(text)
+        matches = [m for m in matches if not standing.overlaps(Span(m[0], m[1]))]
         united = _united(self._uncut(matches))
         spans = [(Span(start, end), pattern) for start, end, _, pattern, _ in united]
         return spans, any(disguised for *_, disguised in united)
+
+    def _pseudonyms_in(self, text: str) -> SpanUnion:
+        """Return where pseudonyms stand that this masker gave."""
+        if self.style != "pseudonym":
+            return SpanUnion(())
+        found = (m for m in _BRACKETS.finditer(text) if m.group() in self._issued)
+        return SpanUnion(Span(*match.span()) for match in found)
+
+    @cached_property
+    def _issued(self) -> frozenset[str]:
+        return frozenset(self.pseudonyms.values())
 
     def _uncut(self, matches: list[_Match]) -> list[_Match]:
         """Leave out other spellings that cut a form as it is."""
@@ -251,7 +299,8 @@ class Masker(Confidential):
 
     def _numbered(self, label: str, entity: str, document: str) -> str:
         """Return a label with the number of its entity in a document."""
-        if self.style != "label" or not (self.key and document) or label in _PLAIN:
+        by_number = self.style == "label" or entity in self._linking
+        if not (by_number and self.key and document) or label in _PLAIN:
             return label
         number = number_of(_digest(self.key, f"number {document}\0{entity}"))
         numbered = f"{label[:-1]} {number}]"
@@ -309,9 +358,11 @@ class Masker(Confidential):
         return "\u2588"
 
     def _spells(self, label: str) -> bool:
-        """Say whether a label holds a masked form."""
-        matches = (any(self._search.matches(view.text)) for view in readings(label))
-        return any(matches)
+        """Say whether a label holds a masked form; digits of chance only as a whole."""
+        if any(self._search.matches(fold_text(label))):
+            return True
+        views = readings(_CHANCE.sub("", label))
+        return any(any(self._search.matches(view.text)) for view in views)
 
 
 def check_style(style: str, key: bytes | None) -> None:

@@ -58,7 +58,21 @@ def _lead(masked: Masked) -> str:
     withheld = sum(decision.action == "withheld" for decision in masked.decisions)
     if withheld:
         lead += f" {withheld:,} documents could not be read, and are withheld."
-    return f"<p>{lead}</p>"
+    return f"<p>{lead} {_pseudonyms(masked)}</p>"
+
+
+def _pseudonyms(masked: Masked) -> str:
+    """Say which entities have a pseudonym, where those were asked for, and why not."""
+    if masked.masker.style != "pseudonym":
+        return ""
+    why = Counter(masked.masker.refused.values())
+    given = len(masked.entities) - why.total()
+    return (
+        f"{given:,} entities have a pseudonym; these keep {masked.links_kept:,} links. "
+        f"{why['keeps-chain']:,} were masked to break a chain, which a pseudonym would "
+        f"keep: they have a label. {why['spells-masked']:,} have neither, as it would "
+        "spell what is masked."
+    )
 
 
 def _cards(masked: Masked) -> str:
