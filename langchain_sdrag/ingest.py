@@ -155,12 +155,15 @@ class LinkageMasker(IngestTransformer, CorpusMasker[Document]):
         policy: A path, a mapping, a list of sentences or a `Policy`.
         llm: Rewrites, where `linkage.replace` says so.
         embeddings: Compares forms by meaning; MiniLM by default.
+        state: That of the retriever, or its path: what stands in place of values is
+            known again there, and is neither searched nor cut.
         options: A detector, sinks of audit events, and limits.
         fitted: A plan that `fit` made of the whole corpus. It is applied as it is: what
             `linkage` says in the policy is what it was fitted with.
         whole_corpus: What is given in one call is the whole corpus: fit on it. A worker
             of Ray is given batches, and refuses.
-        key: For ids and pseudonyms that stay the same from run to run.
+        key: For ids and pseudonyms that stay the same from run to run; by default one
+            of the state, if that is in a file.
 
     Raises:
         UsageError: Neither a plan nor `whole_corpus` was given, or both; or what is to
@@ -175,13 +178,14 @@ class LinkageMasker(IngestTransformer, CorpusMasker[Document]):
         llm: Model | None = None,
         *,
         embeddings: Embeddings | None = None,
+        state: StateSource = None,
         options: Options | None = None,
         fitted: Fitted | None = None,
         whole_corpus: bool = False,
         key: bytes | None = None,
     ) -> None:
         task = Mask(fitted, whole_corpus, key)
-        super().__init__(task, policy, llm, embeddings, options=options)
+        super().__init__(task, policy, llm, embeddings, state, options)
 
 
 class InjectionScanner(IngestTransformer):

@@ -29,10 +29,10 @@ from sdrag.highlight.boundaries import (
     count_words,
     cuts_a_word,
     holds_a_word,
-    placeholders,
 )
 from sdrag.highlight.context_expansion import Scope
 from sdrag.highlight.verification import CutAt
+from sdrag.placeholders import DEFAULT
 from sdrag.vocabulary import Span
 
 __all__ = ["admissible_sets", "bits_of_control", "bits_of_prompt"]
@@ -92,7 +92,7 @@ def _of_passage(text: str, least: int, most: int, cut_at: CutAt) -> Counts:
     those cuts, so the beginnings that fit an end are a prefix, and prefixes are summed.
     """
     words = _words(text)
-    holes = placeholders(text)
+    holes = DEFAULT.find(text)
     sums = list(
         accumulate((count_words(text, word, holes) for word in words), initial=0)
     )

@@ -25,7 +25,7 @@ from examples.demo.collection import Question, collect, story
 from sdrag import RawTextFilter
 from sdrag.cli.common import progress_bars
 from sdrag.evaluation.measures import broken, completeness, share_kept, witness_spans
-from sdrag.policy import DisclosureSection
+from sdrag.placeholders import DEFAULT
 
 HOSTS = {"LangChain": build_langchain, "LlamaIndex": build_llamaindex}
 QUESTIONS = {"plain": "none", "injection": "repeat"}
@@ -58,7 +58,7 @@ def _tell_story(console: Console, folder: Path) -> None:
     words = [word for listed in question.witnesses.values() for word in listed]
     for span in witness_spans(before.plain, words):
         before.stylize("bold red", span.start, span.end)
-    after.highlight_words(DisclosureSection().marks, style="bold green")
+    after.highlight_words(sorted(DEFAULT.plain), style="bold green")
     console.print("[bold]The policy[/]", *question.relevant, sep="\n  ")
     console.print(f"\n[bold]The question[/]\n  {question.text}\n")
     console.print("[bold]What the model receives[/]: it was hijacked, and tells all.")

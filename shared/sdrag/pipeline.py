@@ -145,6 +145,7 @@ def _limit_session(
         policy.session,
         setup.state,
         engine.detector,
+        setup.placeholders,
         partial(mark_of, section=policy.disclosure),
     )
     documents = [setup.document_of(passage) for passage in passages]
@@ -170,15 +171,23 @@ def check_answer(
         now: With its time zone.
     """
     policy, now = engine.policy, now or datetime.now(UTC)
+    placeholders = engine.disclosure.placeholders
 
     def guesses(text: str, question: str) -> Steps[tuple[Span, ...]]:
-        context = draft.passages
-        return (yield from find_guesses(text, question, context, policy, principal))
+        context, known = draft.passages, placeholders
+        return (
+            yield from find_guesses(text, question, context, policy, principal, known)
+        )
 
-    state = engine.state
     return (
         yield from answers.guard(
-            draft, policy, now=now, state=state, principal=principal, guesses=guesses
+            draft,
+            policy,
+            now=now,
+            state=engine.state,
+            placeholders=placeholders,
+            principal=principal,
+            guesses=guesses,
         )
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import ClassVar
 
 from sdrag.disclosure import Ingested
@@ -24,7 +25,9 @@ from sdrag.guardrails.injection import screen
 from sdrag.linkage.fitting import Fitted, Update, fit_steps
 from sdrag.linkage.replacing import check_style
 from sdrag.pipeline import bind
+from sdrag.placeholders import Placeholders
 from sdrag.policy import InjectionSection, binds
+from sdrag.state.keys import Keys
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal, is_unnamed
 
 Passages = tuple[Passage, ...]
@@ -102,7 +105,8 @@ class Mask(Task):
     Args:
         fitted: The plan.
         whole_corpus: What comes at once is the whole corpus.
-        key: For ids and pseudonyms that stay the same from run to run.
+        key: For ids and pseudonyms that stay the same from run to run; by default one
+            of the state, if that is in a file.
     """
 
     stage: ClassVar[Stage] = "mask"
@@ -120,7 +124,7 @@ class Mask(Task):
             )
         in_force = engine.policy.linkage
         if self.fitted is None:
-            check_style(in_force.replace, self.key)
+            check_style(in_force.replace, self._key_of(engine))
         else:
             in_force = self.fitted.settings
         if in_force.replace == "rewrite" and engine.llm is None:
@@ -140,8 +144,29 @@ class Mask(Task):
 
     def fit(self, passages: Sequence[Passage], engine: Engine) -> Steps[Fitted]:
         """Fit a plan on a whole corpus."""
-        linkage = engine.policy.linkage
-        return (yield from fit_steps(passages, linkage, engine.detector, key=self.key))
+        return (
+            yield from fit_steps(
+                passages,
+                engine.policy.linkage,
+                engine.detector,
+                key=self._key_of(engine),
+                placeholders=self._placeholders_of(engine),
+            )
+        )
+
+    def _key_of(self, engine: Engine) -> bytes | None:
+        """Return the key; by default one of the state, which stays the same."""
+        state = engine.disclosure.state
+        if self.key is not None or state.is_in_memory:
+            return self.key
+        return state.keys.of("masking", size=32)
+
+    def _placeholders_of(self, engine: Engine) -> Placeholders:
+        """Return those of the state, else of the key, else of this process."""
+        if self.key is None or not engine.disclosure.state.is_in_memory:
+            return engine.disclosure.placeholders
+        secret = Keys(blake2b(self.key, digest_size=32).digest()).placeholders
+        return Placeholders.of(engine.policy, secret)
 
     def update(
         self, passages: Sequence[Passage], removed: Collection[str], engine: Engine

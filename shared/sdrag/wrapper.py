@@ -162,19 +162,20 @@ def highlighter_of(engine: Engine, given: Highlighter | str | None) -> Highlight
 
 def settings_of(engine: Engine, highlighter: Highlighter) -> Settings:
     """Return how the questions of an engine are answered."""
-    policy = engine.policy
+    policy, placeholders = engine.policy, engine.disclosure.placeholders
 
     def ground(
         question: str, summary: str, highlights: Sequence[Highlight]
     ) -> Steps[str]:
         passages = tuple(Passage(each.passage_id, each.text) for each in highlights)
-        return find_unsupported(Draft(question, summary, passages), policy)
+        draft = Draft(question, summary, passages)
+        return find_unsupported(draft, policy, placeholders)
 
     return Settings(
         highlighter,
         policy.highlight,
         has_model=engine.llm is not None,
-        withheld=policy.disclosure.marks,
+        placeholders=placeholders,
         limits=engine.limits,
         grounding=ground if policy.highlight.grounded else None,
     )

@@ -72,8 +72,9 @@ def registered(texts, findings):
     """Return the register of a document of these texts."""
     forms = {}
     for text, found in zip(texts, findings, strict=True):
-        for rule, own in by_rule(found).items():
-            for form in find_forms(text, own, RULES[NAMES[rule]], (HOLE,), HASHES):
+        told = [each for each in found if not in_a_hole(text, each.span)]
+        for rule, own in by_rule(told).items():
+            for form in find_forms(text, own, RULES[NAMES[rule]], HASHES):
                 forms.setdefault(form, set()).add(rule)
     return Register(forms, HASHES)
 

@@ -9,6 +9,8 @@ import pytest
 from sdrag.errors import InputTooLargeError, UsageError
 from sdrag.highlight import Verification, verify_highlights
 from sdrag.highlight.boundaries import cuts_a_word
+from sdrag.placeholders import Placeholders
+from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
 REPORT = Passage(
@@ -153,8 +155,8 @@ def test_what_a_document_is_set_with_is_no_part_of_its_words():
         *((fake, f"x {fake} y") for fake in ("a.b.c.d.e", "- - - - -", "", "  \n ")),
         ("one-two-three-four-five", "x one-two-three-four-five y"),
         ("REDACTED was paid in full", "[REDACTED] was paid in full."),
-        ("[REDACTED] was paid [PERSON_1] in", "[REDACTED] was paid [PERSON_1] in full"),
-        ("a[HIDDEN] b[HIDDEN] c[HIDDEN] d[HIDDEN] e[HIDDEN]",) * 2,
+        ("[REDACTED] was paid [person] in", "[REDACTED] was paid [person] in full"),
+        ("a[NAME] b[NAME] c[NAME] d[NAME] e[NAME]",) * 2,
         ("\u516c\u53f8\u5c06\u5728\u4e94\u4e2a\u5de5\u4f5c\u65e5",) * 2,
     ],
 )
@@ -166,13 +168,15 @@ def test_five_words_are_needed_and_hard_to_fake(extract, text):
 def test_words_are_counted():
     """The count is evidence; in scripts without spaces two characters are a word."""
     text = "\u672c\u516c\u53f8\u5c06\u5728\u4e94\u4e2a\u5de5\u4f5c\u65e5\u5185"
-    held = "[REDACTED] was paid [PERSON_1] in full by XXX on the day."
+    held = "[REDACTED] was paid [person] in full by XXX on the day."
 
     assert verify(["else in the room"]).refusals[0].words == 4
     assert texts(["else in the room had"]) == ["else in the room had"]
     assert verify([text[:10]], text)
     assert verify([held], held, min_words=9)
-    assert not verify([held], held, min_words=9, withheld=["XXX"])
+    policy = Policy.read({"disclosure": {"placeholder": "XXX"}})
+    other = Placeholders.of(policy, b"")
+    assert not verify([held], held, min_words=9, placeholders=other)
 
 
 GROWN = [

@@ -100,7 +100,7 @@ def test_what_is_masked_for_what_it_links_has_none(type_, forms, section, tmp_pa
     for each in (plan, again, later):
         masked = each.masked
         assert len(set(seen(each, len(forms)))) == len(forms)
-        assert all(re.fullmatch(rf"{type_} \d{{5}}", s) for s in seen(each, len(forms)))
+        assert all(re.fullmatch(rf"{type_}-\d{{8}}", s) for s in seen(each, len(forms)))
         assert [*masked.masker.refused.values()] == ["keeps-chain"]
         assert masked.links_kept == len(masked.plan.after) == 0
         assert "1 were masked to break a chain" in render_linkage(masked)

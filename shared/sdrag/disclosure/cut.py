@@ -2,9 +2,9 @@
 Cutting out what is withheld, and what stands in its place.
 
 All spans are replaced at once. What constraints take of the same stretch becomes one
-mark, and so do marks with nothing but light punctuation between them. A span that
-touches a placeholder which is in the text already takes all of it along, so that no
-placeholder is left in pieces.
+mark, and so do marks with nothing but light punctuation between them. A placeholder
+that is in the text already stays as it is; what only looks like one, and brackets
+around what goes, go along, so that no placeholder is in pieces or inside another.
 
 `Dear [person], your rent of [amount] was due on [date].` A mark depends on the words it
 replaces and on the constraints that take them, and on nothing else: not on the
@@ -13,7 +13,7 @@ for what is cut by its meaning, and where adjacent words of two types go as one.
 `placeholders: plain` there is one mark for everything.
 
 With `placeholders: numbered` a mark also says which words of its document it replaces:
-`[person 48213]`. The number is a keyed hash of the document and the words, so it is
+`[person-48213370]`. The number is a keyed hash of the document and the words, so it is
 the same in whatever chunk, order and process, and does not count what others may see.
 """
 
@@ -23,15 +23,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from sys import maxsize
 from typing import Self
 
 from sdrag.detectors.local.terms import type_of_word
 from sdrag.disclosure.constraint_parser import parse
+from sdrag.placeholders import DEFAULT, Placeholders, with_brackets
 from sdrag.policy import DisclosureSection
-from sdrag.policy.sections import NOUNS, WITHHELD, mark_pattern
-from sdrag.privacy.identities import number_of
+from sdrag.policy.sections import NOUNS, WITHHELD
 from sdrag.state.keys import DocumentKeys
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold_text
@@ -74,19 +74,19 @@ def cut(text: str, taken: Taken, applied: Sequence[str], marks: Marks) -> Replac
     enforced = frozenset(applied)
     spans = {span: by & enforced for span, by in taken.items() if by & enforced}
     whole = spans.pop(WHOLE, frozenset[str]())
-    placeholders: list[Span] = []
     if spans:
-        known = mark_pattern(tuple(dict.fromkeys(marks.known)))
-        placeholders = [Span(*match.span()) for match in known.finditer(text)]
-        # What has a number may be a secret that looks like a mark, so it goes whole.
-        standing = SpanUnion(p for p in placeholders if p.of(text) in marks.known)
+        standing = SpanUnion(marks.placeholders.find(text))
         spans = {span: by for span, by in spans.items() if not standing.contains(span)}
     taking = whole.union(*spans.values())
     names = tuple(name for name in applied if name in taking)
     if whole:
         return Replacements(None, names)
-    touched = filter(SpanUnion(spans).overlaps, placeholders)
-    regions = _join(text, (*spans, *touched), marks.between)
+    alike = marks.placeholders.find_alike(text) if spans else ()
+    touched = filter(SpanUnion(spans).overlaps, alike)
+    regions = [
+        with_brackets(text, region)
+        for region in _join(text, (*spans, *touched), marks.between)
+    ]
     parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
     starts = [region.start for region in regions]
     for span, by in spans.items():
@@ -119,40 +119,50 @@ _Nouns = tuple[tuple[str, ...], bool]
 """The nouns of the types that a constraint names, and whether it names types alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Marks:
     """
     The marks of a policy.
 
     Args:
-        known: Every mark that may be in a text already.
+        placeholders: What may be in a text already.
         plain: In place of everything; empty to say the type.
         nouns: What each constraint takes, by its id.
         numbered: Whether a mark has a number, where it says the type.
         keys: Of the document, which numbers are made with.
     """
 
-    known: tuple[str, ...]
+    placeholders: Placeholders
     plain: str
     nouns: Mapping[str, _Nouns]
     numbered: bool = False
     keys: DocumentKeys | None = None
 
     @classmethod
-    def of(cls, constraints: Sequence[Constraint], section: DisclosureSection) -> Self:
+    def of(
+        cls,
+        constraints: Sequence[Constraint],
+        section: DisclosureSection,
+        placeholders: Placeholders = DEFAULT,
+    ) -> Self:
         """Read what the constraints name."""
         if section.placeholders == "plain":
-            return cls(section.marks, section.placeholder, {})
+            return cls(placeholders, section.placeholder, {})
         parsed = {rule.id: parse(rule) for rule in constraints}
         nouns = {
             name: (_nouns(p.types, bool(p.names), p.people), not p.meaning)
             for name, p in parsed.items()
         }
-        return cls(section.marks, "", nouns, section.placeholders == "numbered")
+        return cls(placeholders, "", nouns, section.placeholders == "numbered")
 
     def of_document(self, keys: DocumentKeys) -> Self:
         """Return the marks of one document."""
         return replace(self, keys=keys) if self.numbered else self
+
+    @cached_property
+    def style(self) -> str:
+        """What, beside what is cut, decides how it looks."""
+        return repr((self.plain, self.numbered, sorted(self.placeholders.plain)))
 
     @property
     def between(self) -> re.Pattern[str]:
@@ -178,7 +188,7 @@ class Marks:
             return f"[{noun}]" if noun else WITHHELD
         folded = fold_text(region.of(text))
         words = "".join(filter(str.isalnum, folded)) or folded
-        return f"[{noun} {number_of(self.keys.of('number', words))}]"
+        return self.placeholders.numbered(noun, self.keys.of("number", words))
 
 
 def mark_of(type_: str, section: DisclosureSection) -> str:
@@ -219,12 +229,6 @@ def _fits(surface: str, form: re.Pattern[str] | None, types: frozenset[str]) -> 
     if form is not None:
         return form.search(surface) is not None
     return any(type_of_word(word) in types for word in _WORD.findall(surface))
-
-
-@lru_cache(maxsize=64)
-def any_of(marks: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what finds any of some placeholders."""
-    return re.compile("|".join(map(re.escape, marks)))
 
 
 def _join(

@@ -23,14 +23,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sdrag.detectors.local.tables import common_words, listed
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.cut import any_of
 from sdrag.state.keys import DocumentKeys
 from sdrag.state.register import Form, find_words, make_forms, make_word
 from sdrag.text.dates import MONTHS, Date, read_date
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.phrase_matcher import needs_case
 from sdrag.text.spans import SpanUnion
-from sdrag.vocabulary import Constraint, Finding, Span
+from sdrag.vocabulary import Constraint, Finding
 
 IN_PLACE = frozenset({"scored", "cue"})
 """Who finds words for what they mean where they are."""
@@ -69,13 +68,12 @@ def find_forms(
     text: str,
     findings: Sequence[Finding],
     constraint: Constraint,
-    marks: tuple[str, ...],
     keys: DocumentKeys,
 ) -> set[Form]:
     """Return what is to be known again of one constraint's findings in a text."""
     forms: set[Form] = set()
     ranks = common_words()
-    for surface in find_surfaces(text, findings, constraint, marks):
+    for surface in find_surfaces(text, findings, constraint):
         forms.update(make_forms(surface, keys))
         if surface.lower() not in ranks:  # of an everyday word, the plural is one too
             for plural in plurals(surface):
@@ -98,18 +96,10 @@ def find_forms(
 
 
 def find_surfaces(
-    text: str,
-    findings: Iterable[Finding],
-    constraint: Constraint,
-    marks: tuple[str, ...],
+    text: str, findings: Iterable[Finding], constraint: Constraint
 ) -> Iterator[str]:
     """Yield the forms that a constraint withholds throughout the document."""
-    standing = SpanUnion(Span(*match.span()) for match in any_of(marks).finditer(text))
-    lasting = [
-        finding
-        for finding in findings
-        if finding.reason not in IN_PLACE and not standing.contains(finding.span)
-    ]
+    lasting = [finding for finding in findings if finding.reason not in IN_PLACE]
     known = {finding.span.of(text) for finding in lasting}
     known |= {form for surface in known for form in value_forms(surface)}
     people = "PERSON" in parse(constraint).types or _PEOPLE.search(constraint.text)

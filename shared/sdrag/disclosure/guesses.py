@@ -35,8 +35,8 @@ from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.by_type import find_by_type
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.steps import Steps, replied
+from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy, binds
-from sdrag.policy.sections import mark_pattern
 from sdrag.state.register import WORD
 from sdrag.text.dates import MONTHS, WEEKDAYS
 from sdrag.text.folding import fold, fold_text
@@ -125,6 +125,7 @@ def find_guesses(
     context: Sequence[Passage],
     policy: Policy,
     principal: Principal | None,
+    placeholders: Placeholders,
 ) -> Steps[tuple[Span, ...]]:
     """
     Return where an answer says what its context does not hold and a constraint hides.
@@ -136,13 +137,13 @@ def find_guesses(
         policy: Whose constraints count, whatever their `where`: a context may lack the
             metadata.
         principal: Who is answered; every constraint binds nobody.
+        placeholders: What may stand in the context in place of a hidden value.
     """
     asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
     if not asked:
         return ()
-    marks = mark_pattern(policy.disclosure.marks)
-    for pattern in (marks, _CONTRACTION):
-        answer = pattern.sub(lambda match: " " * len(match.group()), answer)
+    answer = placeholders.blank(answer)
+    answer = _CONTRACTION.sub(lambda match: " " * len(match.group()), answer)
     (outcome,) = yield from LocalDetector().detect([answer])
     mentions = replied(outcome)
     known = _Context.of(context)

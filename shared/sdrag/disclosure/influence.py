@@ -62,7 +62,7 @@ def redact_question(
         for finding in without_kept(question, of_rule, rule):
             taken[finding.span] = taken.get(finding.span, frozenset()) | {rule.id}
     names = [rule.id for rule in rules]
-    marks = Marks.of(rules, setup.policy.disclosure)
+    marks = Marks.of(rules, setup.policy.disclosure, setup.placeholders)
     return cut(question, taken, names, marks).apply(question).text or ""
 
 

@@ -42,6 +42,7 @@ from sdrag.state.findings import Located
 from sdrag.state.register import Form
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
+from sdrag.text.spans import SpanUnion
 from sdrag.vocabulary import Confidential, Finding, Passage
 
 _BY_SCORER = frozenset({"scored", "again"})
@@ -177,7 +178,7 @@ def _quoted(lookup: Lookup, pairs: Iterable[tuple[int, str]]) -> Iterator[Locate
 
 def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, dict[Form, set[bytes]]]:
     """Return what is to be known again, by document."""
-    section, keys = lookup.setup.policy.disclosure, lookup.setup.state.keys
+    keys = lookup.setup.state.keys
     rules = {lookup.rules[rule.id]: rule for rule in lookup.texts.constraints}
     grown: dict[bytes, dict[Form, set[bytes]]] = {}
     read = [
@@ -189,9 +190,7 @@ def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, dict[Form, set[byte
         document = lookup.documents[index]
         document_keys, into = keys.of_document(document), grown.setdefault(document, {})
         for rule, findings in by_rule.items():
-            for form in find_forms(
-                text, findings, rules[rule], section.marks, document_keys
-            ):
+            for form in find_forms(text, findings, rules[rule], document_keys):
                 into.setdefault(form, set()).add(rule)
     return grown
 
@@ -257,8 +256,15 @@ def _file(
     findings: Iterable[Finding],
     text: str | None,
 ) -> None:
-    """File findings by their rules, but for what of the text the policy lets stay."""
+    """
+    File findings by their rules.
+
+    What the policy lets stay of the text is left out, and what is in a placeholder.
+    """
     chance = _BY_SCORER if lookup.texts.is_technical(index) else ()
+    if text is not None:
+        standing = SpanUnion(lookup.setup.placeholders.find(text))
+        findings = [each for each in findings if not standing.contains(each.span)]
     by_rule: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.constraint_id in lookup.rules and finding.reason not in chance:

@@ -188,7 +188,8 @@ def _language_of(lookup: Lookup, index: int) -> str:
     memo, made_of = lookup.setup.state.cuts, ("language", lookup.keys[index])
     language: str | None = memo.get(made_of)
     if language is None:
-        language = find_language(lookup.texts.all[index].text)
+        placeholders = lookup.setup.placeholders
+        language = find_language(placeholders.blank(lookup.texts.all[index].text))
         memo.put(made_of, language)
     return language
 

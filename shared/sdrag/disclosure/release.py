@@ -149,7 +149,8 @@ class Enforcement(Confidential):
     @cached_property
     def marks(self) -> Marks:
         """What stands in place of what constraints take."""
-        return Marks.of(self.texts.constraints, self.setup.policy.disclosure)
+        section, placeholders = self.setup.policy.disclosure, self.setup.placeholders
+        return Marks.of(self.texts.constraints, section, placeholders)
 
     def cut_of(self, index: int) -> RedactedText:
         """Return what is left of the passage at `index`."""
@@ -287,8 +288,7 @@ class Enforcement(Confidential):
         """Return what constraints replace in a text, worked out once in a process."""
         lookup, marks = self.lookup, self.marks
         rules = (part for name in names for part in (name, lookup.rules[name].hex()))
-        style = f"{len(marks.known)}{'#' * marks.numbered}"
-        placed = (style, marks.plain, *marks.known, *rules)
+        placed = (marks.style, *rules)
         hashes = self._made_of(text_index)
         made_of = (*hashes, self.setup.state.keys.of("cut", *placed))
         known: Replacements | None = None

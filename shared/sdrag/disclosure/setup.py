@@ -28,6 +28,7 @@ from sdrag.effects.steps import Steps
 from sdrag.embeddings import installed
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.memo import Memo
+from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.vocabulary import Constraint, Passage, Span
@@ -154,6 +155,11 @@ class DisclosureSetup:
     def key(self) -> bytes:
         """Makes marks and aliases that nobody can forge, the same in every process."""
         return self.state.keys.of("aliases", size=32)
+
+    @cached_property
+    def placeholders(self) -> Placeholders:
+        """What may stand in a text in place of a hidden value."""
+        return Placeholders.of(self.policy, self.state.shared_keys.placeholders)
 
     @cached_property
     def closed(self) -> Mapping[str, str]:

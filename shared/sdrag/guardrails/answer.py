@@ -26,6 +26,7 @@ from sdrag.guardrails.claims import find_citations, is_wordless
 from sdrag.guardrails.grounding import Guesses, check_yes_or_no
 from sdrag.guardrails.notices import sources
 from sdrag.guardrails.withheld import find_withheld, is_of_another
+from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import GUARDS, Policy
 from sdrag.state import State
 from sdrag.text.spans import SpanUnion, merge, splice
@@ -47,16 +48,19 @@ def guard(
     *,
     now: datetime,
     state: State | None = None,
+    placeholders: Placeholders = DEFAULT,
     principal: Principal | None = None,
     guesses: Guesses | None = None,
 ) -> Steps[Guarded]:
     """
     Check an answer, as `sdrag.pipeline.check_answer` says.
 
+    `placeholders`: what may stand in it in place of hidden values.
     `guesses`: finds what an answer adds to its context.
     """
     passages = sources(draft.passages)
-    work = AnswerWork(replace(draft, passages=passages), policy, draft.answer)
+    draft = replace(draft, passages=passages)
+    work = AnswerWork(draft, policy, placeholders, draft.answer)
     if _malformed(draft.answer):
         return work.decline("answer", "malformed")
     if is_of_another(passages, principal, state):
@@ -116,7 +120,7 @@ def _known_citations(work: AnswerWork) -> list[Span]:
     """Return the citations of an answer that hold the number or id of a passage."""
     ids = {passage.id for passage in work.draft.passages}
     ids |= {str(number) for number in range(1, len(work.draft.passages) + 1)}
-    marks = find_citations(work.text, work.policy.disclosure.marks, ids)
+    marks = find_citations(work.text, work.placeholders, ids)
     return [mark for mark in marks if mark.of(work.text)[1:-1].strip() in ids]
 
 

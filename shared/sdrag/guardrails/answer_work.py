@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sdrag.guardrails.claims import Claim, claims
 from sdrag.guardrails.screened import import_evidence
+from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
 from sdrag.vocabulary import Action, Confidential, Decision, Passage
 
@@ -103,6 +104,7 @@ class AnswerWork(Confidential):
 
     draft: Draft
     policy: Policy
+    placeholders: Placeholders
     text: str
     supports: tuple[ClaimSupport, ...] = ()
     faults: tuple[CitationFault, ...] = ()
@@ -116,8 +118,7 @@ class AnswerWork(Confidential):
     def claims(self) -> tuple[Claim, ...]:
         """The claims of the text, as it is when they are first asked for."""
         ids = frozenset(passage.id for passage in self.draft.passages)
-        marks = self.policy.disclosure.marks
-        return claims(self.text, placeholders=marks, ids=ids)
+        return claims(self.text, placeholders=self.placeholders, ids=ids)
 
     def sources_used(self) -> tuple[Passage, ...]:
         """

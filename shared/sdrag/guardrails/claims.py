@@ -17,7 +17,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.guardrails.words import content_words, is_function_word, word_set
-from sdrag.policy.sections import mark_pattern
+from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.text.folding import fold_text
 from sdrag.text.quotations import find_quotations
 from sdrag.text.sentences import sentences
@@ -102,7 +102,10 @@ class Claim(Confidential):
 
 
 def claims(
-    answer: str, *, placeholders: Sequence[str] = (), ids: Container[str] = ()
+    answer: str,
+    *,
+    placeholders: Placeholders = DEFAULT,
+    ids: Container[str] = (),
 ) -> tuple[Claim, ...]:
     """
     Cut an answer into its claims, in order.
@@ -134,11 +137,10 @@ def is_wordless(answer: str) -> bool:
 
 
 def find_citations(
-    answer: str, placeholders: Sequence[str], ids: Container[str]
+    answer: str, placeholders: Placeholders, ids: Container[str]
 ) -> list[Span]:
     """Return the brackets that cite; others are the answer's own words, or code."""
     code = _CODE.sub(lambda match: "`" * len(match.group()), answer)
-    marks = mark_pattern(tuple(placeholders))
     quoted = SpanUnion(
         quotation
         for quotation in find_quotations(answer)
@@ -147,7 +149,7 @@ def find_citations(
     return [
         Span(*match.span())
         for match in _MARK.finditer(answer)
-        if not marks.fullmatch(match.group())
+        if not placeholders.holds(match.group())
         and not quoted.overlaps(Span(*match.span()))
         and (
             match[1].strip() in ids

@@ -27,6 +27,7 @@ from sdrag.guardrails.yes_no import (
     propositions,
     split_claim,
 )
+from sdrag.placeholders import Placeholders
 from sdrag.policy import GroundingSection, Policy
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage, Span
@@ -165,7 +166,9 @@ def _least(support: ClaimSupport) -> float:
     return -1.0 if support.score is None else support.score
 
 
-def find_unsupported(draft: Draft, policy: Policy) -> Steps[str]:
+def find_unsupported(
+    draft: Draft, policy: Policy, placeholders: Placeholders
+) -> Steps[str]:
     """
     Say why a summary is not supported by what it was made of; nothing, if it is.
 
@@ -173,7 +176,7 @@ def find_unsupported(draft: Draft, policy: Policy) -> Steps[str]:
     each of theirs for invented.
     """
     section = policy.grounding or GroundingSection()
-    found = _stated(draft.answer, policy.disclosure.marks)
+    found = _stated(draft.answer, placeholders)
     if len(found) > section.max_claims:
         return "unsupported"
     read = [
@@ -189,7 +192,7 @@ def find_unsupported(draft: Draft, policy: Policy) -> Steps[str]:
     return ""
 
 
-def _stated(answer: str, placeholders: Sequence[str] = ()) -> tuple[Claim, ...]:
+def _stated(answer: str, placeholders: Placeholders) -> tuple[Claim, ...]:
     """Return the claims of an answer; a bare yes or no is one."""
     whole = Claim(Span(0, len(answer)), answer, ())
     found = claims(answer, placeholders=placeholders)
@@ -206,7 +209,7 @@ def check_yes_or_no(work: AnswerWork, guesses: Guesses | None) -> Steps[Guarded 
             no to that can be supported, and other answers may be about somebody else.
     """
     question, answer = work.draft.question, work.draft.answer
-    answered = _stated(answer)
+    answered = _stated(answer, work.placeholders)
     statements = {
         text: replace(claim, text=text)
         for claim in answered

@@ -142,7 +142,7 @@ def _verify(
         rules.threshold,
         cut_at=rules.cut_at,
         max_highlights=rules.max_highlights,
-        withheld=settings.withheld,
+        placeholders=settings.placeholders,
     )
 
 

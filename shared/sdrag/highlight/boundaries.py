@@ -16,7 +16,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from sdrag.policy.sections import mark_pattern
 from sdrag.text.folding import is_unspaced
 from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Span
@@ -33,23 +32,8 @@ _WITHIN = re.compile(
 )
 """What parts a word to the eye: a hyphen and the end of its line, and emphasis."""
 _REACH = 32
-_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_ -]{0,60}\]")
 _HOLE = "\0"
 _UNSPACED_PER_WORD = 2
-
-
-def placeholders(text: str, known: Sequence[str] = ()) -> tuple[Span, ...]:
-    """
-    Find what replaces something withheld.
-
-    `known`: placeholders of the policy; bracketed capitals such as `[PERSON_1]` are
-    found without being named.
-    """
-    return tuple(
-        Span(*match.span())
-        for pattern in (_PLACEHOLDER, mark_pattern(tuple(known)))
-        for match in pattern.finditer(text)
-    )
 
 
 def count_words(text: str, span: Span, withheld: Sequence[Span] = ()) -> int:

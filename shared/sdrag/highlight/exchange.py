@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Label, Labelled, Prompt, fill
 from sdrag.effects.steps import Steps
+from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Action, Confidential, Decision, Highlight, Passage
 
@@ -77,13 +78,13 @@ class Settings:
     Args:
         grounding: Judges each summary; without one, none is judged.
         has_model: A summarizer can be asked; without one the highlights are joined.
-        withheld: Placeholders of the policy, whose words do not count.
+        placeholders: What stands for hidden values, whose words do not count.
     """
 
     highlighter: Highlighter
     rules: HighlightSection = field(default_factory=HighlightSection)
     has_model: bool = False
-    withheld: tuple[str, ...] = ("[REDACTED]",)
+    placeholders: Placeholders = DEFAULT
     limits: Limits = field(default_factory=Limits)
     grounding: Grounding | None = None
 

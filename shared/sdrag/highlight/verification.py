@@ -24,10 +24,10 @@ from sdrag.highlight.boundaries import (
     count_words,
     cuts_a_word,
     holds_a_word,
-    placeholders,
 )
 from sdrag.highlight.context_expansion import Scope
 from sdrag.highlight.quote_matching import Match, Matcher
+from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.vocabulary import Confidential, Highlight, Passage, Span
 
 MAX_CHARACTERS = 4_000_000
@@ -100,7 +100,7 @@ def verify_highlights(
     *,
     cut_at: CutAt = "sentences",
     max_highlights: int = 20,
-    withheld: Sequence[str] = (),
+    placeholders: Placeholders = DEFAULT,
 ) -> Verification:
     """
     Turn extracts into verbatim stretches of the passages, or refuse them.
@@ -113,8 +113,8 @@ def verify_highlights(
             takes exact matches only (up to case, whitespace and typography).
         cut_at: Where a highlight may begin and end.
         max_highlights: The most highlights; the first in document order are kept.
-        withheld: Placeholders of the policy; their words are not counted. Bracketed
-            capitals are known without being named.
+        placeholders: What stands for hidden values: none is cut in two, and their
+            words are not counted.
 
     Raises:
         UsageError: A number is out of range, or two passages share an id.
@@ -124,7 +124,7 @@ def verify_highlights(
     verifier = _Verifier(
         tuple(passages),
         Matcher.of(passages, threshold),
-        tuple(placeholders(passage.text, withheld) for passage in passages),
+        tuple(placeholders.find(passage.text) for passage in passages),
         min_words,
         cut_at,
     )
@@ -168,10 +168,15 @@ class _Verifier(Confidential):
         words = count_words(passage.text, match.span, self.holes[match.passage])
         if words < self.min_words:
             return Refusal(index, "too-few-words", words, passage.id)
-        return Match(match.passage, self._cut(passage.text, match.span), match.score)
+        return Match(match.passage, self._cut(match), match.score)
 
-    def _cut(self, text: str, span: Span) -> Span:
-        return span if self.cut_at == "words" else Scope.of(text).widen(span)
+    def _cut(self, match: Match) -> Span:
+        span = match.span
+        if self.cut_at != "words":
+            span = Scope.of(self.passages[match.passage].text).widen(span)
+        touched = [hole for hole in self.holes[match.passage] if hole.overlaps(span)]
+        start = min((span.start, *(hole.start for hole in touched)))
+        return Span(start, max((span.end, *(hole.end for hole in touched))))
 
     def _join_touching(self, matches: Sequence[Match]) -> list[Highlight]:
         """Put spans in document order, joining those that no word parts."""

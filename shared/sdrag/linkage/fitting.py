@@ -16,7 +16,7 @@ A document that the detector could not read to its end is withheld, not passed o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from sdrag.linkage.mentions import (
 from sdrag.linkage.replacing import check_style
 from sdrag.linkage.schema import Schema, SettingsSource, local_runner, read_settings
 from sdrag.linkage.second_look import KnownForms
+from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Decision, Passage
 
@@ -225,6 +226,7 @@ def fit(
     entities: Entities = (),
     *,
     key: bytes | None = None,
+    placeholders: Placeholders = DEFAULT,
     runner: EffectRunner | None = None,
     passes: Passes | None = None,
 ) -> Fitted:
@@ -238,6 +240,8 @@ def fit(
         settings: A linkage section, a policy, a mapping or a path.
         entities: What finds entities, or what was found in each document.
         key: For ids and pseudonyms that stay the same from run to run.
+        placeholders: Those of the state that the documents are retrieved with, so that
+            they are known again there. A plan keeps those of its first run.
         runner: Answers effects; local work and the packaged MiniLM if not given.
         passes: How the texts are gone through: in a pool, and with a report of the
             progress. A detector is then run in the pool, without a host's model.
@@ -246,7 +250,12 @@ def fit(
         UsageError: Two documents have one id, or a mention cannot be read.
     """
     steps = fit_steps(
-        documents, read_settings(settings), entities, key=key, passes=passes
+        documents,
+        read_settings(settings),
+        entities,
+        key=key,
+        placeholders=placeholders,
+        passes=passes,
     )
     return run(steps, runner or local_runner())
 
@@ -257,10 +266,12 @@ def fit_steps(
     entities: Entities = (),
     *,
     key: bytes | None = None,
+    placeholders: Placeholders = DEFAULT,
     passes: Passes | None = None,
 ) -> Steps[Fitted]:
     """Fit, yielding effects; see `fit` for the arguments."""
-    return _fitted(settings, key, {}, {}, documents, entities, Earlier(), passes)
+    nothing = Earlier(placeholders=placeholders)
+    return _fitted(settings, key, {}, {}, documents, entities, nothing, passes)
 
 
 def _fitted(  # noqa: PLR0917 -- the fields of a plan, and what is new
@@ -275,6 +286,7 @@ def _fitted(  # noqa: PLR0917 -- the fields of a plan, and what is new
 ) -> Steps[Fitted]:
     """Find what is in the changed documents, and make the plan of all."""
     new, schema = by_id(changed), Schema(settings)
+    changed = _without(changed, earlier.placeholders)
     texts = [document.text for document in changed]
     rows: Sequence[_Row]
     if isinstance(entities, (Mapping, Sequence)):
@@ -308,11 +320,18 @@ def replan(
 ) -> Steps[Fitted]:
     """Make the plan for documents in which everything was found."""
     check_style(settings.replace, key)
-    occurrences = _occurrences(documents, found, Schema(settings), passes)
+    texts = _without(documents.values(), earlier.placeholders)
+    blank = dict(zip(documents, texts, strict=True))
+    occurrences = _occurrences(blank, found, Schema(settings), passes)
     masked = yield from mask_found(
         [*documents.values()], occurrences, settings, key, earlier, passes
     )
     return Fitted(settings, key, documents, found, masked)
+
+
+def _without(documents: Iterable[Passage], placeholders: Placeholders) -> list[Passage]:
+    """Return documents with spaces for placeholders: what they say links nobody."""
+    return [replace(each, text=placeholders.blank(each.text)) for each in documents]
 
 
 _Row = tuple[Found, ...] | None

@@ -30,6 +30,7 @@ from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.linkage.replacing import Masker
 from sdrag.parallel import Pool
+from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import (
@@ -91,11 +92,13 @@ class Earlier(Confidential):
 
     Args:
         rewritten: By text with labels, what a model made of it.
+        placeholders: What is put in place of values, from the first plan on.
     """
 
     masker: Masker | None = None
     rewritten: Mapping[str, str] = field(default_factory=dict)
     vectors: Vectors = field(default_factory=dict)
+    placeholders: Placeholders = DEFAULT
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,7 +144,7 @@ class Masked(Confidential):
     def earlier(self) -> Earlier:
         """What a later plan keeps of this one."""
         vectors = self.assessment.resolved.vectors
-        return Earlier(self.masker, self.rewritten, vectors)
+        return Earlier(self.masker, self.rewritten, vectors, self.masker.placeholders)
 
 
 def mask_found(
@@ -169,6 +172,7 @@ def mask_found(
         secret=before.secret if before else b"",
         order=tuple(document.id for document in documents),
         linking=_linking(plan, entities) | (before.linking if before else frozenset()),
+        placeholders=earlier.placeholders,
     )
     clean: list[Passage] = []
     decisions: list[Decision] = []

@@ -30,6 +30,7 @@ from sdrag.linkage.masking import Earlier, Passes
 from sdrag.linkage.mentions import Found, Occurrence
 from sdrag.linkage.replacing import Masker
 from sdrag.linkage.schema import local_runner
+from sdrag.placeholders import Placeholders
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Entity, Mention, Passage, Span
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_key", "open_plan", "save_plan"]
 
-_VERSION = 3
+_VERSION = 4
 _SALT = 16
 _KEY_BYTES = 16
 
@@ -139,6 +140,8 @@ def _packed(fitted: Fitted) -> bytes:
         "pseudonyms": dict(masker.pseudonyms),
         "secret": masker.secret.hex(),
         "linking": sorted(masker.linking),
+        "plain": sorted(masker.placeholders.plain),
+        "placeholders": masker.placeholders.secret.hex(),
         "rewritten": dict(fitted.masked.rewritten),
         "embedded": list(vectors),
     }
@@ -166,13 +169,16 @@ def _unpacked(data: bytes) -> Steps[Fitted]:
         secret=bytes.fromhex(held["secret"]),
         linking=frozenset(held.get("linking", ())),
     )
+    placeholders = Placeholders(
+        frozenset(held["plain"]), bytes.fromhex(held["placeholders"])
+    )
     vectors = dict(zip(held["embedded"], matrix, strict=True))
     return replan(
         LinkageSection.model_validate(held["settings"]),
         bytes.fromhex(held["key"]) or None,
         documents,
         dict(zip(documents, rows, strict=True)),
-        Earlier(masker, held["rewritten"], vectors),
+        Earlier(masker, held["rewritten"], vectors, placeholders),
         Passes(),
     )
 

@@ -41,7 +41,7 @@ from sdrag.errors import InternalError, UsageError
 from sdrag.linkage.names import other_spellings
 from sdrag.linkage.schema import ROLES
 from sdrag.linkage.second_look import FormSearch
-from sdrag.privacy.identities import number_of
+from sdrag.placeholders import BLOCK, DEFAULT, PLAIN, Placeholders, with_brackets
 from sdrag.text.folding import fold_text
 from sdrag.text.readings import readings
 from sdrag.text.spans import SpanUnion, splice
@@ -52,14 +52,12 @@ __all__ = ["Masker", "Refusal", "Replaced", "Style", "check_style"]
 Style = Literal["label", "type", "redact", "pseudonym"]
 Refusal = Literal["keeps-chain", "spells-masked"]
 
-_PLAIN = ("[REDACTED]", "[***]", "[\u2026]", "\u2588\u2588\u2588")
 _ROUNDS = 8
 _KEY_BYTES = 16
 _DEPTH = 32
 _JOINTS = re.compile(r"[_.+-]+")
 """What is between words where no space can be."""
 
-_BRACKETS = re.compile(r"\[[^\[\]]{1,99}\]")
 _CHANCE = re.compile(r"_?[0-9a-f]{16}(?=\]\Z)")
 """What of a pseudonym no word decides."""
 
@@ -101,6 +99,7 @@ class Masker(Confidential):
         secret: What aliases of ids are made with; the key, or chance, by default.
         order: Ids whose aliases are their numbers where there is no key.
         linking: Folded forms of what was masked to break chains.
+        placeholders: What is put in place of values, and is not searched.
 
     Raises:
         UsageError: Pseudonyms were asked for without a key.
@@ -113,6 +112,7 @@ class Masker(Confidential):
     secret: bytes = b""
     order: tuple[str, ...] = ()
     linking: frozenset[str] = frozenset()
+    placeholders: Placeholders = DEFAULT
 
     def __post_init__(self) -> None:
         check_style(self.style, self.key)
@@ -159,7 +159,7 @@ class Masker(Confidential):
     def labels(self) -> Mapping[str, str]:
         """What stands for each entity, by its id: the pseudonym it was given first."""
         types = {
-            entity.id: _PLAIN[0] if self.style == "redact" else f"[{entity.type}]"
+            entity.id: PLAIN[0] if self.style == "redact" else f"[{entity.type}]"
             for entity in self.entities
         }
         safe = {label: self._safe((label,)) for label in set(types.values())}
@@ -178,7 +178,7 @@ class Masker(Confidential):
         """Why an entity has no pseudonym where those were asked for, by its id."""
         if self.style != "pseudonym":
             return {}
-        plain = {id_ for id_, label in self.labels.items() if label in _PLAIN}
+        plain = {id_ for id_, label in self.labels.items() if label in PLAIN}
         spelled: dict[str, Refusal] = dict.fromkeys(plain, "spells-masked")
         return spelled | dict.fromkeys(self._linking, "keeps-chain")
 
@@ -197,7 +197,7 @@ class Masker(Confidential):
         known = (form for form in map(fold_text, entity.forms) if form in given)
         first = sorted(known, key=given.__getitem__)[:1]
         digest = _digest(self.key or b"", entity.id)
-        new = f"[{entity.type}_{digest}]", f"[{digest}]"
+        new = (self.placeholders.pseudonym(of, digest) for of in (entity.type, ""))
         return self._safe((*(self.given[form] for form in first), *new))
 
     @cached_property
@@ -247,22 +247,11 @@ class Masker(Confidential):
                 span = folded.span(start, end)
                 match = (span.start, span.end, end - start, pattern, number > 0)
                 matches.append(match)
-        standing = self._pseudonyms_in(text)
+        standing = SpanUnion(self.placeholders.find(text))
         matches = [m for m in matches if not standing.overlaps(Span(m[0], m[1]))]
         united = _united(self._uncut(matches))
         spans = [(Span(start, end), pattern) for start, end, _, pattern, _ in united]
         return spans, any(disguised for *_, disguised in united)
-
-    def _pseudonyms_in(self, text: str) -> SpanUnion:
-        """Return where pseudonyms stand that this masker gave."""
-        if self.style != "pseudonym":
-            return SpanUnion(())
-        found = (m for m in _BRACKETS.finditer(text) if m.group() in self._issued)
-        return SpanUnion(Span(*match.span()) for match in found)
-
-    @cached_property
-    def _issued(self) -> frozenset[str]:
-        return frozenset(self.pseudonyms.values())
 
     def _uncut(self, matches: list[_Match]) -> list[_Match]:
         """Leave out other spellings that cut a form as it is."""
@@ -282,7 +271,10 @@ class Masker(Confidential):
         `document`: its id. With a key, labels have numbers in it.
         """
         matches, disguised = self._matches(text)
-        rows = [(span, *self._replacements[pattern]) for span, pattern in matches]
+        rows = [
+            (with_brackets(text, span), *self._replacements[pattern])
+            for span, pattern in matches
+        ]
         labels = {
             span: self._numbered(label, id_, document) for span, id_, label in rows
         }
@@ -292,7 +284,7 @@ class Masker(Confidential):
                 again = [span for span, _ in self.find(result)]
                 if not again:
                     break
-                result = splice(result, again, lambda _: "\u2588")
+                result = splice(result, again, lambda _: BLOCK)
             else:
                 raise InternalError("Masking did not settle; the text is withheld.")
         return Replaced(result, tuple(labels), tuple(id_ for _, id_, _ in rows))
@@ -300,10 +292,10 @@ class Masker(Confidential):
     def _numbered(self, label: str, entity: str, document: str) -> str:
         """Return a label with the number of its entity in a document."""
         by_number = self.style == "label" or entity in self._linking
-        if not (by_number and self.key and document) or label in _PLAIN:
+        if not (by_number and self.key and document) or label in PLAIN:
             return label
-        number = number_of(_digest(self.key, f"number {document}\0{entity}"))
-        numbered = f"{label[:-1]} {number}]"
+        digest = _digest(self.key, f"number {document}\0{entity}")
+        numbered = self.placeholders.numbered(label[1:-1], digest)
         if numbered not in self._safe_labels:
             self._safe_labels[numbered] = self._safe((numbered, label))
         return self._safe_labels[numbered]
@@ -352,10 +344,10 @@ class Masker(Confidential):
 
     def _safe(self, labels: Iterable[str]) -> str:
         """Return the first label, else the first plain one, without a masked form."""
-        for candidate in (*labels, *_PLAIN):
+        for candidate in (*labels, *PLAIN):
             if not self._spells(candidate):
                 return candidate
-        return "\u2588"
+        return BLOCK
 
     def _spells(self, label: str) -> bool:
         """Say whether a label holds a masked form; digits of chance only as a whole."""

@@ -13,16 +13,15 @@ null there, it is an error.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, Embed
 from sdrag.embeddings import embed_texts
 from sdrag.errors import UsageError
 from sdrag.policy import LinkageSection, Policy, PolicySource
+from sdrag.policy.entity_types import ROLES, SYNONYMS, WEIGHTS
 from sdrag.policy.sections import Role
 
 __all__ = [
@@ -35,23 +34,8 @@ __all__ = [
     "read_settings",
 ]
 
-_TABLES = tomllib.loads(
-    files(__package__).joinpath("schema.toml").read_text(encoding="utf-8")
-)
-WEIGHTS: Mapping[str, float] = _TABLES["weights"]
-"""Entity types and their risk weights, Table 4.1."""
-
-ROLES: Mapping[str, Role] = {
-    name: role for role, names in _TABLES["roles"].items() for name in names
-}
-"""The roles of these types; a type of no role is a description."""
-
 DIRECT = frozenset({"NAME", "PATIENT_ID", "ADDRESS", "PHONE_NUMBER", "EMAIL"})
 """The direct identifiers of Table 4.1."""
-
-_SYNONYMS: Mapping[str, str] = {
-    name: type_ for type_, row in _TABLES["synonyms"].items() for name in row
-}
 
 SettingsSource = LinkageSection | PolicySource | None
 
@@ -92,7 +76,7 @@ class Schema:
         if self.settings.default_weight is not None:
             return self.settings.default_weight
         # A model may call anything a type: only names that are known may be shown.
-        known = name in ROLES or name in _SYNONYMS
+        known = name in ROLES or name in SYNONYMS
         raise UsageError(
             f"A type that was found has no weight{f': {name}' if known else ''}.",
             hint="Give it one in `linkage.weights`, or set `linkage.default_weight`.",
@@ -101,7 +85,7 @@ class Schema:
     def canonical(self, name: str) -> str:
         """Return the schema's name for a type; the given one in capitals, if none."""
         upper = name.strip().upper()
-        synonym = _SYNONYMS.get(upper, upper)
+        synonym = SYNONYMS.get(upper, upper)
         for known in (upper, synonym):
             if known in self.weights:
                 return known

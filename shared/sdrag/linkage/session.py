@@ -27,8 +27,9 @@ from sdrag.linkage.facts import Fact, FactReader, Facts, unite
 from sdrag.linkage.graph import find_chains, find_edges
 from sdrag.linkage.incidence import Floats, Incidence
 from sdrag.linkage.schema import Schema
+from sdrag.placeholders import Placeholders
 from sdrag.policy import LinkageSection, Policy
-from sdrag.policy.sections import SessionSection, mark_pattern
+from sdrag.policy.sections import SessionSection
 from sdrag.state import State
 from sdrag.state.ledger import MOST_FACTS, Shown
 from sdrag.text.spans import merge, splice
@@ -65,6 +66,7 @@ class Session(Confidential):
         limit: Its section `session`.
         state: Remembers what was shown.
         detector: Finds the facts.
+        placeholders: What may stand in a text already.
         mark: Returns what stands in place of a mention of a type.
     """
 
@@ -74,6 +76,7 @@ class Session(Confidential):
     limit: SessionSection
     state: State
     detector: Detector
+    placeholders: Placeholders
     mark: Callable[[str], str]
 
     def show(
@@ -125,7 +128,7 @@ class Session(Confidential):
         read = yield from self._reader.read([text for *_, text in texts])
         found: dict[int, dict[str, list[Fact]]] = {number: {} for number in passages}
         for (number, key, text), facts in zip(texts, read, strict=True):
-            found[number][key] = self._without_marks(text, facts)
+            found[number][key] = self._without_placeholders(text, facts)
         return found
 
     def _texts(self, passage: Passage) -> Mapping[str, str]:
@@ -134,11 +137,10 @@ class Session(Confidential):
         said = {key: str(v) for key, v in passage.metadata.items() if key in keys}
         return {"": passage.text, **said}
 
-    def _without_marks(self, text: str, facts: Sequence[Fact]) -> list[Fact]:
+    def _without_placeholders(self, text: str, facts: Sequence[Fact]) -> list[Fact]:
         """Leave out facts in what stands in place of something."""
-        pattern = mark_pattern(self.policy.disclosure.marks)
-        marks = [Span(*match.span()) for match in pattern.finditer(text)]
-        return [fact for fact in facts if not any(map(fact.span.overlaps, marks))]
+        standing = self.placeholders.find(text)
+        return [fact for fact in facts if not any(map(fact.span.overlaps, standing))]
 
     def _remember(
         self,
@@ -175,7 +177,7 @@ class Session(Confidential):
         texts = self._texts(passage)
         again = self._reader.recognize([*texts.values()], known)
         for (key, text), facts in zip(texts.items(), again, strict=True):
-            found[key].extend(self._without_marks(text, facts))
+            found[key].extend(self._without_placeholders(text, facts))
 
     def _row(self, passage: Passage, document: bytes, found: Found) -> Shown:
         """Return a passage as it is remembered."""

@@ -7,10 +7,8 @@ Everything has a default. A guard that could empty a host's results is optional 
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, Self
 
@@ -67,23 +65,6 @@ NOUNS: dict[str, tuple[str, str]] = tomllib.loads(
     files(__package__).joinpath("marks.toml").read_text("utf-8")
 )
 """What each mark says, with the form and the types of what it replaces."""
-MARKS = (WITHHELD, *sorted(f"[{noun}]" for noun in NOUNS))
-"""Every mark that says a type."""
-
-
-@lru_cache(maxsize=64)
-def mark_pattern(marks: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what finds marks in a text, those of a type with or without a number."""
-    longest_first = sorted(filter(None, marks), key=len, reverse=True)
-    return re.compile(
-        "|".join(
-            re.escape(mark[:-1]) + r"(?: [1-9]\d{4})?\]"
-            if mark in MARKS
-            else re.escape(mark)
-            for mark in longest_first
-        )
-        or r"(?!)"
-    )
 
 
 class Section(BaseModel):
@@ -133,7 +114,7 @@ class DisclosureSection(Section):
     """The most tokens of text in one prompt."""
     placeholders: Literal["type", "numbered", "plain"] = "type"
     """What replaces a span: `type`, such as `[person]`, or `[withheld]` where none is
-    known; `numbered`, such as `[person 48213]`, the same for the same words of a
+    known; `numbered`, such as `[person-48213370]`, the same for the same words of a
     document; `plain`, the `placeholder`."""
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     """The mark of `plain`, which it implies."""
@@ -154,11 +135,6 @@ class DisclosureSection(Section):
     def mark(self) -> str:
         """What stands in place of words of which no type is known."""
         return self.placeholder if self.placeholders == "plain" else WITHHELD
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """Every mark that may be in a text already, whatever the policy was then."""
-        return (self.placeholder, *MARKS)
 
     @property
     def limited(self) -> bool:

@@ -16,7 +16,7 @@ from hashlib import blake2b
 
 from sdrag.vocabulary import Decision
 
-__all__ = ["alias", "number_of", "pseudonymized", "shown_id"]
+__all__ = ["alias", "pseudonymized", "shown_id"]
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _WORDS = "chunk|doc|document|node|note|page|paragraph|part|passage|section|unnamed"
@@ -32,11 +32,6 @@ def alias(identity: str, key: bytes) -> str:
     """Return an id that tells nothing and is the same for the same id and key."""
     data = identity.encode("utf-8", "surrogatepass")
     return f"p-{blake2b(data, key=key, digest_size=8).hexdigest()}"
-
-
-def number_of(digest: str) -> int:
-    """Return five digits of a keyed hash: a number that tells nothing of others."""
-    return 10_000 + int(digest, 16) % 90_000
 
 
 def shown_id(identity: str, key: bytes) -> str:

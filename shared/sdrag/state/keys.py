@@ -115,6 +115,11 @@ class Keys:
             identity = ["principal", *map(repr, named)]
         return self.of("released to", policy, *identity, *texts).hex()
 
+    @property
+    def placeholders(self) -> bytes:
+        """What is right of the placeholders of this state is made with."""
+        return self.of("placeholders", size=32)
+
     def release(self, policy: str, text: str) -> str:
         """Return the mark of a text as it was released under a policy, by its hash."""
         return self.of("released", policy, text, size=12).hex()

@@ -32,6 +32,7 @@ from sdrag.disclosure.texts import Texts, blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
 from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
 from sdrag.effects.tokens import estimate_tokens
+from sdrag.placeholders import Placeholders
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.vocabulary import Confidential, Constraint, Finding, Span
@@ -120,14 +121,21 @@ class _Draft(Confidential):
     text: Labelled
     failure: str = ""
 
-    def reassign(self, outcome: Outcome[Labelled], kept: str, prompt: Prompt) -> None:
+    def reassign(
+        self,
+        outcome: Outcome[Labelled],
+        kept: str,
+        prompt: Prompt,
+        placeholders: Placeholders,
+    ) -> None:
         """Take over what a batch made of the text; `kept` is what the cuts leave."""
         if isinstance(outcome, Failure):
             self.failure = why_failed(outcome.error)
             return
         text = _MARK.sub("", outcome.value.text).strip()
         too_long = len(text) > _MAX_FACTOR * len(self.text.text) + _MAX_EXTRA
-        if too_long or not is_rewording(text, kept, self.text.text, prompt):
+        source = self.text.text
+        if too_long or not is_rewording(text, kept, source, prompt, placeholders):
             self.failure = _NO_REWORDING
             return
         self.text = Labelled(text, outcome.value.labels)
@@ -213,7 +221,7 @@ def _ask(drafts: Sequence[_Draft], enforcement: Enforcement) -> Steps[None]:
         outcomes = yield from complete(prompts)
         for draft, outcome, prompt in zip(asked, outcomes, prompts, strict=True):
             kept = enforcement.cut_of(draft.index).text or ""
-            draft.reassign(outcome, kept, prompt)
+            draft.reassign(outcome, kept, prompt, setup.placeholders)
 
 
 def _read(
@@ -242,7 +250,8 @@ def _read(
         ]
         forms = _forms(enforcement, index)
         every = frozenset(enforcement.applied[index])
-        values = find_new_values(reply, kept.text, set[str]().union(*forms.values()))
+        hidden = set[str]().union(*forms.values())
+        values = find_new_values(reply, kept.text, hidden, setup.placeholders)
         again = [
             (span, frozenset({name}))
             for name, surfaces in forms.items()

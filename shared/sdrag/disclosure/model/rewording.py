@@ -16,9 +16,11 @@ from contextlib import suppress
 
 from sdrag.detectors.local.tables import FUNCTION_WORDS
 from sdrag.effects.prompts import Prompt
+from sdrag.placeholders import Placeholders
 from sdrag.text.dates import NUMBER_WORDS, ORDINALS
 from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
+from sdrag.text.spans import SpanUnion
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Span
 
@@ -33,13 +35,14 @@ _REFUSAL = re.compile(
 )
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)?")
 _TOKEN = re.compile(r"\w+(?:[.,:/@+-]\w+)*")
-_MARK = re.compile(r"\[[^\[\]\n]*\]")
 _NUMBERS = {*NUMBER_WORDS, *ORDINALS, "hundred", "thousand", "million"} - {
     *("one", "first", "second")
 }
 
 
-def is_rewording(reply: str, kept: str, source: str, prompt: Prompt) -> bool:
+def is_rewording(
+    reply: str, kept: str, source: str, prompt: Prompt, placeholders: Placeholders
+) -> bool:
     """
     Say whether a reply says a passage again.
 
@@ -48,17 +51,21 @@ def is_rewording(reply: str, kept: str, source: str, prompt: Prompt) -> bool:
         kept: What the cuts leave of it.
         source: What the model was shown of it.
         prompt: What it was asked.
+        placeholders: Whose words say nothing of the passage.
     """
     if _is_json(reply) or (_REFUSAL.match(reply) and not _REFUSAL.match(source)):
         return False
     asked = _runs("\n".join(each.content.text for each in prompt.messages))
     if _runs(reply) & (asked - _runs(source)):
         return False
-    ours, theirs = _content(kept) & _content(source), _content(reply)
+    left, shown, said = map(_content, map(placeholders.blank, (kept, source, reply)))
+    ours, theirs = left & shown, said
     return len(ours & theirs) > _SHARE * max(len(ours), len(theirs))
 
 
-def find_new_values(reply: str, kept: str, hidden: Iterable[str]) -> Iterator[Span]:
+def find_new_values(
+    reply: str, kept: str, hidden: Iterable[str], placeholders: Placeholders
+) -> Iterator[Span]:
     """
     Yield the figures and names of a reply that the cuts do not leave.
 
@@ -66,13 +73,14 @@ def find_new_values(reply: str, kept: str, hidden: Iterable[str]) -> Iterator[Sp
         reply: A rewording.
         kept: What the cuts leave of the passage.
         hidden: What they take.
+        placeholders: What is no value.
     """
     known = {str(NUMBER_WORDS.get(word, word)) for word in _words(kept)}
     parts = {word for form in hidden if len(form.split()) == 1 for word in _words(form)}
     starts = {_first_word(reply, each) for each in sentences(reply)}
-    marks = [match.span() for match in _MARK.finditer(reply)]
+    standing = SpanUnion(placeholders.find(reply))
     for match in _TOKEN.finditer(reply):
-        if any(start <= match.start() < end for start, end in marks):
+        if standing.overlaps(Span(*match.span())):
             continue
         new = [
             word
@@ -108,12 +116,8 @@ def _words(text: str) -> Sequence[str]:
 
 
 def _content(text: str) -> set[str]:
-    """Return the stems of the words that say something, marks aside."""
-    return {
-        stem(word)
-        for word in _words(_MARK.sub(" ", text))
-        if word not in FUNCTION_WORDS
-    }
+    """Return the stems of the words that say something."""
+    return {stem(word) for word in _words(text) if word not in FUNCTION_WORDS}
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

@@ -1,0 +1,84 @@
+"""What one stage put in place of a value, no other stage reads, cuts or wraps."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.placeholders import Placeholders
+from sdrag.policy import Policy
+from sdrag.state import open_state
+
+from ..support.frameworks import BOTH
+
+LETTERS = [
+    "Dr. Marie Dupond signed the report on 4 May 2021. She has porphyria.",
+    "Marie Dupond, born 4 May 1961, has porphyria and takes 20 mg of haem a day.",
+    "Ms. Marie Dupond called 01632 960 114 about the lease in Tarnford.",
+    "Her account 12345678 was closed. Write to marie.dupond@example.org.",
+    "The museum opens at ten on weekdays, says J. Okafor (Tarnford Hall).",
+    "(Note: Marie Dupond called) She paid [1] and [12] pounds to [Okafor].",
+]
+STYLES = ("label", "redact", "pseudonym")
+ORDERS = st.lists(st.sampled_from(["mask", "view", "rephrase"]), max_size=3)
+NESTED = re.compile(r"\[[^\[\]]*\[")
+
+
+def policy_of(style, placeholders, method):
+    return {
+        "constraints": [
+            {"id": "who", "text": "Remove names of people", "method": method},
+            "Hide dates, sums of money, doses and phone numbers",
+            "Hide codes and numbers",
+        ],
+        "disclosure": {"placeholders": placeholders},
+        "linkage": {
+            "max_document_risk": 0.2,
+            "max_chain_risk": 0.1,
+            "replace": style,
+        },
+        "grounding": {},
+        "metadata": {"allow": ["source"]},
+    }
+
+
+@BOTH
+@settings(max_examples=12)
+@given(
+    st.lists(st.sampled_from(LETTERS), min_size=1, max_size=3, unique=True),
+    ORDERS,
+    st.sampled_from(STYLES),
+    st.sampled_from(["type", "numbered", "plain"]),
+)
+def test_stages_come_in_any_order(
+    tmp_path_factory, framework, texts, order, style, placeholders
+):
+    """Mask, redact, say again, twice or after one another: each leaves the marks."""
+    state = open_state(tmp_path_factory.mktemp("state") / "state.db")
+    model = framework.model(lambda prompt: "I cannot.")
+    policy = policy_of(style, placeholders, "redact")
+    again = policy_of(style, placeholders, "rephrase")
+    package = framework.package
+    stages = {
+        "mask": lambda: package.LinkageMasker(policy, state=state, whole_corpus=True),
+        "view": lambda: package.RedactingTransformer(policy, state=state),
+        "rephrase": lambda: package.RedactingTransformer(again, model, state=state),
+    }
+    known = Placeholders.of(Policy.read(policy), state.shared_keys.placeholders)
+    documents = [framework.document(f"d{n}", t) for n, t in enumerate(texts)]
+    before = [[] for _ in documents]
+    for name in [*order, "retrieve"]:
+        if name == "retrieve":
+            shown = framework.release(documents, policy=policy, state=state)
+        else:
+            documents = framework.transform(stages[name](), documents)
+            shown = [framework.fields(each)[1] for each in documents]
+        assert len(shown) == len(before)
+        for n, text in enumerate(shown):
+            found = [span.of(text) for span in known.find(text)]
+            assert not NESTED.search(text), (order, text)
+            left = iter(found)
+            assert all(mark in left for mark in before[n]), (order, before[n], text)
+            before[n] = found
