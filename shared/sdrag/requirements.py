@@ -145,6 +145,8 @@ def _need_embeddings(
         yield "`disclosure.top_k` without `embeddings=`"
     if relevance and "retrieval" in guarded and relevance.measures:
         yield f"`relevance.scores: {relevance.scores}` without `embeddings=`"
+    if stage == "highlight" and policy.highlight.min_similarity is not False:
+        yield "`highlight.min_similarity`"
     if stage == "summarize":
         yield "A summary of what belongs together, without `embeddings=`,"
     if stage == "mask" and _by_meaning(policy.linkage):

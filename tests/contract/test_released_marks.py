@@ -33,9 +33,9 @@ class Host:
 
     def reply(self, prompt):
         self.asked.append(prompt)
-        if "guessed_questions" in prompt:
-            return json.dumps({"guessed_questions": [QUESTION], "answer": SAID})
-        return json.dumps({"answer": SAID, "text_extracts": [RELEASED]})
+        if "text_extracts" in prompt:
+            return json.dumps({"answer": SAID, "text_extracts": [RELEASED]})
+        return json.dumps({"answer": SAID})
 
 
 class InLangChain(Host):

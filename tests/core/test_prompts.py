@@ -32,6 +32,7 @@ from sdrag.errors import ModelReplyError, PromptSanitizationError
 from sdrag.guardrails import judging
 from sdrag.highlight import highlighters
 from sdrag.highlight.exchange import Context
+from sdrag.highlight.questions import ask_verdict
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.linkage import masking
 from sdrag.linkage.extractor import ModelExtractor
@@ -94,7 +95,13 @@ def _highlighting(labels):
 
 def _summarizing():
     quotation = Highlight("p", Span(0, len(TEXT)), TEXT)
-    return [summary_prompt([quotation], Label.UNTRUSTED | Label.SENSITIVE)]
+    labels = Label.UNTRUSTED | Label.SENSITIVE
+    return [
+        summary_prompt([quotation], labels),
+        summary_prompt([quotation], labels, guesses=True, verdict=True),
+        *sent(ask_verdict(ASKED, [quotation], Label.NONE)),
+        *sent(ask_verdict(ASKED, [quotation], Label.SENSITIVE)),
+    ]
 
 
 def _confirming():

@@ -25,7 +25,8 @@ from sdrag.effects.steps import CUT_OFF, Steps, complete, replied, why_failed
 from sdrag.errors import PromptSanitizationError, SdragError
 from sdrag.highlight.exchange import Answer, Asked, Context, Plan, Settings
 from sdrag.highlight.highlighters import propose
-from sdrag.highlight.summarizer import Summary, summary_prompt
+from sdrag.highlight.questions import ask_verdict, is_guessed, split_questions
+from sdrag.highlight.summarizer import MAX_GUESSES, Summary, summary_prompt
 from sdrag.highlight.verification import Verification, verify_highlights
 from sdrag.vocabulary import Decision, Highlight, Passage
 
@@ -34,13 +35,35 @@ _DIGITS = re.compile(r"(\d+)")
 
 def answer(asked: Asked, settings: Settings) -> Steps[Answer]:
     """
-    Answer a question.
+    Answer a question; several of one message one after the other.
 
     Raises:
         PromptSanitizationError: The passages are labelled SENSITIVE.
     """
-    planned = yield from plan(asked, settings)
-    return (yield from finish(asked, planned, settings))
+    answers = []
+    for part in parts_of(asked, settings):
+        planned = yield from plan(part, settings)
+        answers.append((yield from finish(part, planned, settings)))
+    return _join(answers)
+
+
+def parts_of(asked: Asked, settings: Settings) -> list[Asked]:
+    """Return what is answered apart."""
+    most = settings.rules.max_questions
+    if most == 1:
+        return [asked]
+    parts = split_questions(asked.question, most)
+    return [replace(asked, question=part) for part in parts]
+
+
+def _join(answers: Sequence[Answer]) -> Answer:
+    """Put answers one below the other; what was declined of all is said once."""
+    return Answer(
+        "\n".join(dict.fromkeys(each.text for each in answers)),
+        tuple(dict.fromkeys(item for each in answers for item in each.highlights)),
+        next((each.reason for each in answers if each.reason), ""),
+        tuple(dict.fromkeys(item for each in answers for item in each.dropped)),
+    )
 
 
 def finish(asked: Asked, planned: Plan, settings: Settings) -> Steps[Answer]:
@@ -81,7 +104,7 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
         text, reason = settings.rules.decline_text, "highlighter-failed"
         return Plan(text, reason=reason, dropped=unread)
-    planned = _planned(asked, verified.highlights, settings)
+    planned = yield from _planned(asked, verified.highlights, settings)
     return replace(planned, dropped=(*unread, *_refused(verified)))
 
 
@@ -154,15 +177,25 @@ def _refused(verified: Verification) -> Iterator[Decision]:
 
 def _planned(
     asked: Asked, highlights: tuple[Highlight, ...], settings: Settings
-) -> Plan:
+) -> Steps[Plan]:
     """Make a prompt of what was verified; decline where that is nothing."""
     rules = settings.rules
     if not highlights:
         return Plan(rules.decline_text, reason="nothing-highlighted")
-    labels = untrusted(asked.question).labels | asked.labels
-    prompt = summary_prompt(highlights, labels, sentences=rules.answer_sentences)
     text = "\n".join(highlight.text for highlight in highlights)
-    return Plan(text, prompt if settings.has_model else None, highlights)
+    if not settings.has_model:
+        return Plan(text, None, highlights)
+    question, verdict = untrusted(asked.question), None
+    if rules.yes_no:
+        verdict = yield from ask_verdict(question, highlights, asked.labels)
+    prompt = summary_prompt(
+        highlights,
+        question.labels | asked.labels,
+        sentences=rules.answer_sentences,
+        guesses=rules.min_similarity is not False,
+        verdict=verdict,
+    )
+    return Plan(text, prompt, highlights)
 
 
 def release(
@@ -172,6 +205,10 @@ def release(
     text = summary.answer.strip()
     if not text:
         return decline(settings, planned, "empty-answer")
+    if (least := settings.rules.min_similarity) is not False:
+        guesses = summary.guessed_questions[:MAX_GUESSES]
+        if not (yield from is_guessed(asked.question, guesses, least)):
+            return decline(settings, planned, "question-diverges")
     fault = ""
     if settings.grounding is not None:
         fault = yield from settings.grounding(asked.question, text, planned.highlights)

@@ -88,6 +88,11 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     grounding: Grounding | None = None
 
+    @property
+    def judges(self) -> bool:
+        """Whether an answer is judged before a word of it is released."""
+        return self.grounding is not None or self.rules.min_similarity is not False
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Asked(Confidential):

@@ -3,8 +3,8 @@ Streaming the answer, and nothing but the answer.
 
 The highlights are verified before the summarizer is asked, so every token is made of
 verified text. The reply is JSON, and only the string under `answer` may leave. A reply
-in another shape or order is held back whole, and read when it has ended. So is every
-reply that is judged by its highlights, because they may take its place.
+in another shape or order is held back whole, and read when it has ended. So is an
+answer that is judged before it is released, and one of several questions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.replies import MAX_REPLY, read_json, read_reply
 from sdrag.effects.steps import EffectRunner, Steps, arun, run
 from sdrag.errors import ModelError, SdragError
-from sdrag.highlight.answering import decline, finish, plan, release
+from sdrag.highlight.answering import (
+    answer,
+    decline,
+    finish,
+    parts_of,
+    plan,
+    release,
+)
 from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
 from sdrag.highlight.summarizer import Summary
 from sdrag.vocabulary import Confidential, Highlight
@@ -78,9 +85,11 @@ async def stream(
         PromptSanitizationError: The passages are labelled SENSITIVE.
         ModelError: The model broke off after a part of the answer had left.
     """
-    planned = await host.drive(plan(asked, settings))
-    if planned.prompt is None or settings.grounding is not None:
-        for piece in _whole(await host.conclude(finish(asked, planned, settings))):
+    is_held = settings.judges or len(parts_of(asked, settings)) > 1
+    planned = None if is_held else await host.drive(plan(asked, settings))
+    if planned is None or planned.prompt is None:
+        steps = finish(asked, planned, settings) if planned else answer(asked, settings)
+        for piece in _whole(await host.conclude(steps)):
             yield piece
         return
     reply = _ReplyReader()
@@ -126,7 +135,7 @@ class _ReplyReader(Confidential):
     """
     The string under `answer` in a JSON reply that comes in chunks.
 
-    It is read where the guessed questions come before it, and nothing else does.
+    It is read where it comes first.
     """
 
     __slots__ = ("_at", "_blank", "has_words", "is_read", "is_shut", "text")
@@ -144,7 +153,7 @@ class _ReplyReader(Confidential):
         self.is_shut = chunk is None or len(self.text) > MAX_REPLY
         if self._at is None and (match := _ANSWER.search(self.text)):
             self._at = match.end()
-            self.is_read = _holds_guesses(self.text[: match.start()])
+            self.is_read = read_json(self.text[: match.start()] + "}") == [{}]
         if self._at is None or self.is_shut or not self.is_read:
             return ""
         end, self.is_shut = _complete(self.text, self._at)
@@ -159,13 +168,6 @@ class _ReplyReader(Confidential):
         self._blank = piece[len(piece.rstrip()) :]
         self.has_words = self.has_words or bool(text)
         return text
-
-
-def _holds_guesses(head: str) -> bool:
-    """Say whether what comes before the answer is the guessed questions alone."""
-    values = read_json(head.rstrip().removesuffix(",") + "}")
-    value = values[0] if len(values) == 1 else None
-    return isinstance(value, dict) and value.keys() == {"guessed_questions"}
 
 
 def _complete(text: str, start: int) -> tuple[int, bool]:

@@ -177,6 +177,15 @@ class HighlightSection(Section):
     grounded: bool = True
     """Whether highlights that do not support the model's summary, by the `method` and
     `threshold` of `grounding`, are the answer in its place. A stream waits for that."""
+    max_questions: Annotated[int, Field(ge=1, le=8)] = 1
+    """How many questions of one message are answered apart, in their order; the rest
+    goes with the last."""
+    yes_no: bool = False
+    """Whether the model's summarizer is told that a yes or a no is asked for, and which
+    it is."""
+    min_similarity: Share | Literal[False] = False
+    """The least cosine similarity of the question and one that the model's summarizer
+    guessed; below it, the question is declined."""
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer this from the documents I have."
     )
