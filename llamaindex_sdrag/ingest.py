@@ -252,7 +252,9 @@ class LinkageMasker(IngestTransformer, CorpusMasker[BaseNode]):
 
     Args:
         policy: A path, a mapping, a list of sentences or a `Policy`.
-        llm: Rewrites, where `linkage.replace` says so.
+        llm: Extracts the entities, reading each document twice (section 4.2.2 of the
+            thesis), and rewrites, where `linkage.replace` says so. With a detector in
+            `options`, it rewrites alone.
         embeddings: Compares forms by meaning; MiniLM by default.
         state: That of the retriever, or its path: what stands in place of values is
             known again there, and is neither searched nor cut.

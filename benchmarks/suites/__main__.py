@@ -274,7 +274,11 @@ def linkage(
         ),
     ] = None,
     entities: Annotated[
-        Literal["given", "local"], typer.Option(help="Given by the data, or found.")
+        Literal["given", "local", "exact"],
+        typer.Option(
+            help="Given by the data, found by rules, or by a model that is always right"
+            " in two stages."
+        ),
     ] = "given",
     select: Annotated[
         Literal["document", "greedy", "knapsack"] | None,
@@ -294,7 +298,11 @@ def linkage(
     """Measure what links documents, and what masking leaves."""
     from benchmarks.suites.linkage import evaluate_linkage
     from benchmarks.suites.linkage_clusters import packaged_clusters, read_clusters
+    from benchmarks.suites.scripted.entities import ExactExtractor
     from sdrag.detectors.local import LocalDetector
+    from sdrag.effects.runner import Port, PortRunner, Ports
+    from sdrag.framework import local_embeddings
+    from sdrag.linkage.extractor import ModelExtractor
     from sdrag.linkage.schema import read_settings
 
     clusters = packaged_clusters() if data is None else read_clusters(data)
@@ -302,8 +310,15 @@ def linkage(
     settings = read_settings(policy).model_copy(
         update={name: value for name, value in given.items() if value is not None}
     )
-    detector = LocalDetector() if entities == "local" else None
-    show(evaluate_linkage(clusters, settings, detector), as_json=as_json)
+    figures: dict[str, Any]
+    if entities == "exact":
+        ports = Ports(Port(ExactExtractor(clusters)), embed=local_embeddings())
+        runner = PortRunner(ports)
+        figures = evaluate_linkage(clusters, settings, ModelExtractor(), runner=runner)
+    else:
+        detector = LocalDetector() if entities == "local" else None
+        figures = evaluate_linkage(clusters, settings, detector)
+    show(figures, as_json=as_json)
 
 
 @app.command()

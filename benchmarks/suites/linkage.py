@@ -22,6 +22,7 @@ from sdrag.detectors import Detector
 from sdrag.effects.steps import EffectRunner
 from sdrag.errors import UsageError
 from sdrag.linkage import Assessment, Masked, assess, fit
+from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Entities
 from sdrag.linkage.schema import Schema
 from sdrag.policy import LinkageSection
@@ -44,7 +45,7 @@ _WORD = re.compile(r"[^\W_]+")
 def evaluate_linkage(
     clusters: Sequence[Cluster],
     settings: LinkageSection,
-    detector: Detector | None = None,
+    finder: Detector | ModelExtractor | None = None,
     *,
     runner: EffectRunner | None = None,
 ) -> dict[str, Any]:
@@ -54,14 +55,14 @@ def evaluate_linkage(
     Args:
         clusters: In the thesis's schema.
         settings: The strategy and its ceilings.
-        detector: Finds the entities; those of the data are used if not given.
+        finder: Finds the entities; those of the data are used if not given.
         runner: Answers effects.
 
     Raises:
-        UsageError: The data names no entities, and no detector was given.
+        UsageError: The data names no entities, and nothing was given that finds them.
     """
     documents = [document for cluster in clusters for document in cluster.documents]
-    entities = detector or given_entities(clusters)
+    entities = finder or given_entities(clusters)
     masked = fit(documents, settings, entities, runner=runner).masked
     texts = {
         source.id: clean.text

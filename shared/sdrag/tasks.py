@@ -22,7 +22,8 @@ from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
 from sdrag.guardrails.injection import screen
-from sdrag.linkage.fitting import Fitted, Update, fit_steps
+from sdrag.linkage.extractor import ModelExtractor
+from sdrag.linkage.fitting import Entities, Fitted, Update, fit_steps
 from sdrag.linkage.replacing import check_style
 from sdrag.pipeline import bind
 from sdrag.placeholders import Placeholders
@@ -148,7 +149,7 @@ class Mask(Task):
             yield from fit_steps(
                 passages,
                 engine.policy.linkage,
-                engine.detector,
+                _entities(engine),
                 key=self._key_of(engine),
                 placeholders=self._placeholders_of(engine),
             )
@@ -181,13 +182,19 @@ class Mask(Task):
                 "Only a masker with a plan can follow a change.",
                 hint="Pass `fitted=`: what `fit` returned, or `Fitted.open`.",
             )
-        return (yield from self.fitted.updating(passages, removed, engine.detector))
+        return (yield from self.fitted.updating(passages, removed, _entities(engine)))
 
     def cache_key(self, engine: Engine) -> str:  # noqa: ARG002 -- as above
         """Name the plan."""
         return (
             "whole" if self.fitted is None else f"plan-{self.fitted.masked.masker.name}"
         )
+
+
+def _entities(engine: Engine) -> Entities:
+    """Return what finds entities: a detector that was passed, a model, else rules."""
+    by_model = engine.llm is not None and engine.options.detector is None
+    return ModelExtractor() if by_model else engine.detector
 
 
 class Scan(Task):

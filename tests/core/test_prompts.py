@@ -36,6 +36,7 @@ from sdrag.highlight.questions import ask_verdict
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.linkage import masking
 from sdrag.linkage.extractor import ModelExtractor
+from sdrag.linkage.schema import Schema
 from sdrag.vocabulary import Constraint, Highlight, Passage, Span
 
 from ..support.scripted import canary
@@ -110,7 +111,10 @@ def _confirming():
 
 
 def _linking():
-    return [*sent(ModelExtractor().extract([TEXT])), masking._rewrite_prompt(PASSAGE)]
+    return [
+        *sent(ModelExtractor().extract([TEXT], Schema())),
+        masking._rewrite_prompt(PASSAGE),
+    ]
 
 
 BUILDERS = {

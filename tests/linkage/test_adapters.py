@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from sdrag import Options
+from sdrag.detectors.local import LocalDetector
 from sdrag.errors import InternalError, UsageError
 from sdrag.linkage import Fitted
 from sdrag.linkage.replacing import Masker
@@ -91,10 +95,12 @@ def test_what_cannot_be_followed_is_refused(build, documents):
 
 def test_what_cannot_be_masked_is_refused_at_the_start(framework, build, documents):
     """A shard without a plan, pseudonyms without a key, a rewriting without a model."""
+    options = Options(detector=LocalDetector())
     model = framework.model(lambda prompt: "Somebody was here, it is said.")
     rewriting = {"replace": "rewrite"}
-    plan = build(rewriting, whole_corpus=True, llm=model).fit(documents)
-    for refused, given in (
+    given = {"llm": model, "options": options}
+    plan = build(rewriting, whole_corpus=True, **given).fit(documents)
+    for refused, missing in (
         ("part of a corpus", {}),
         ("part of a corpus", {"fitted": plan, "whole_corpus": True}),
         ("key", {"linkage": {"replace": "pseudonym"}, "whole_corpus": True}),
@@ -102,11 +108,65 @@ def test_what_cannot_be_masked_is_refused_at_the_start(framework, build, documen
         ("needs a model", {"fitted": plan}),
     ):
         with pytest.raises(UsageError, match=refused):
-            build(**given)
+            build(**missing)
 
     shard = framework.document("s", f"Here {WHO} was, it is said.")
     (made,) = framework.transform(build(fitted=plan, llm=model), [shard])
     assert framework.fields(made)[1] == "Somebody was here, it is said."
+
+
+SCHOOL = {
+    "domain": "a school: pupils and their parents",
+    "weights": {"PUPIL": 1.0, "HABIT": 0.8},
+    "roles": {"PUPIL": "name", "HABIT": "description"},
+    "max_document_risk": 0.3,
+}
+HABIT = "collects lighthouse stamps"
+
+
+def read_as_a_school(prompt):
+    """Find pupils at once, and what they are known by once it is known elsewhere."""
+    known, _, document = str(prompt).rpartition("Document:")
+    rows = [[WHO, WHO, "PUPIL", 0.9]] if WHO in document else []
+    if HABIT in document and (rows or HABIT in known):
+        rows.append([HABIT, "", "HABIT", 0.9])
+    return json.dumps({"entities": rows})
+
+
+@SYNC_AND_ASYNC
+def test_a_model_reads_each_document_twice(framework, build, is_async):
+    """In the domain of the policy; what one holds is found in another (4.2.2)."""
+    model = framework.model(read_as_a_school)
+    corpus = [
+        framework.document("a", f"{WHO} {HABIT}."),
+        framework.document("b", f"Somebody here {HABIT}, they say."),
+        *(framework.document(f"c{n}", f"Room {n} is closed.") for n in range(4)),
+    ]
+
+    masker = build(SCHOOL, whole_corpus=True, llm=model)
+    masked = framework.transform(masker, corpus, is_async=is_async)
+
+    texts = [framework.fields(document)[1] for document in masked[:2]]
+    assert texts == ["[PUPIL] [HABIT].", "Somebody here [HABIT], they say."]
+    asked = [str(prompt) for prompt in framework.prompts(model)]
+    assert len(asked) == 2 * len(corpus)
+    for words in ("a school: pupils and their parents", "PUPIL: name, 1", "0.8"):
+        assert all(words in prompt for prompt in asked)
+    assert not any("patient" in prompt for prompt in asked)
+
+
+def test_a_document_that_a_model_cannot_read_is_withheld(framework, build, documents):
+    """It is not taken for one without entities, and the others are masked."""
+
+    def reply(prompt):
+        document = str(prompt).rpartition("Document:")[2]
+        return "Sorry." if "Nobody" in document else read_as_a_school(prompt)
+
+    masker = build(SCHOOL, whole_corpus=True, llm=framework.model(reply))
+
+    (masked,) = framework.transform(masker, documents)
+
+    assert framework.fields(masked)[:2] == ("n0", "The member is Mr. [PUPIL].")
 
 
 def test_a_fault_of_a_plan_leaves_without_what_it_was_applied_to(

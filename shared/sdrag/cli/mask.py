@@ -215,12 +215,9 @@ def _fitted(
     from sdrag.detectors.local import LocalDetector
     from sdrag.linkage import Fitted, fit
     from sdrag.linkage.extractor import ModelExtractor
-    from sdrag.linkage.schema import Schema
 
     settings, documents = rules.linkage, corpus.documents
-    detector: Any = LocalDetector()
-    if llm != LOCAL:
-        detector = ModelExtractor(Schema(settings))
+    detector: Any = LocalDetector() if llm == LOCAL else ModelExtractor()
     if plan is None or key is None or not plan.exists():
         return fit(documents, settings, detector, key=key, runner=runner, passes=passes)
     earlier = Fitted.open(plan, key, runner)

@@ -4,16 +4,17 @@ CLAM's own extractor: a model reads every document twice (section 4.2.2).
 First alone; then knowing what was found elsewhere, so that a detail that gained weight
 by recurring is found too. The list of known entities is kept short as the thesis
 tuned it: only those whose `max relevance * uniqueness` reaches 0.4, and no direct
-identifiers, which are found without help. What a model names and the document does
-not hold is dropped. A document with an unreadable reply is a failure: it is withheld,
-not taken as free of entities.
+identifiers, which are found without help. The prompt says what the policy says: the
+domain, its types, and how severe the leak of each is. What a model names and the
+document does not hold is dropped. A document with an unreadable reply is a failure: it
+is withheld, not taken as free of entities.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
@@ -24,11 +25,15 @@ from sdrag.effects.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import SdragError
 from sdrag.linkage.incidence import uniqueness
 from sdrag.linkage.mentions import Occurrence
-from sdrag.linkage.schema import DIRECT, Schema
+from sdrag.linkage.schema import Schema
 from sdrag.text.folding import fold, fold_text
 
-_SYSTEM = """You extract what could help to identify the patient or claimant a document
-is about. Allowed types: {types}.
+_SYSTEM = """You extract what could help to identify the person whom a document is
+about. The domain of the documents: {domain}.
+
+Allowed types, each with how its values are compared, and how severe its leak is, from 0
+to 1:
+{types}
 
 Rules
 - original_value stands in the document, character for character.
@@ -73,57 +78,71 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelExtractor:
-    """The two-stage extraction over any model."""
-
-    schema: Schema = field(default_factory=Schema)
+    """The two-stage extraction over any model, by the schema that is in force."""
 
     def extract(
-        self, texts: Sequence[str], known: Sequence[Sequence[Occurrence]] = ()
+        self,
+        texts: Sequence[str],
+        schema: Schema,
+        known: Sequence[Sequence[Occurrence]] = (),
     ) -> Steps[list[_Row]]:
-        """Find the entities in each text; a text that was not read is a `Failure`."""
-        first = yield from self._read(texts, _LOCAL, [""] * len(texts))
+        """
+        Find the entities in each text; a text that was not read is a `Failure`.
+
+        `known`: what was found in other documents before.
+        """
+        first = yield from _read(texts, schema, _LOCAL, [""] * len(texts))
         earlier = [Reply(tuple(row)) for row in known]
-        lists = _known([*first, *earlier])[: len(texts)]
-        again = yield from self._read(texts, _CONTEXT, lists)
+        lists = _known([*first, *earlier], schema)[: len(texts)]
+        again = yield from _read(texts, schema, _CONTEXT, lists)
         return [
             left if isinstance(left, Failure) else _merged(left.value, right)
             for left, right in zip(first, again, strict=True)
         ]
 
-    def _read(
-        self, texts: Sequence[str], template: str, known: Sequence[str]
-    ) -> Steps[list[_Row]]:
-        types = constant(", ".join(self.schema.weights))
-        system = Message("system", fill(_SYSTEM, types=types))
-        asked = (
-            fill(template, document=sensitive(text), known=sensitive(list_))
-            for text, list_ in zip(texts, known, strict=True)
-        )
-        outcomes = yield from complete(
-            Prompt("linkage.extract", (system, Message("user", content))).limited()
-            for content in asked
-        )
-        return [*map(self._found, texts, outcomes)]
 
-    def _found(self, text: str, outcome: Outcome[Labelled]) -> _Row:
-        """Read Listing 4.1 from a reply; what the text does not hold is left out."""
-        if isinstance(outcome, Failure):
-            return outcome
-        folded = fold(text)
-        try:
-            reply = read_reply(outcome.value.text, _Reply)
-            return Reply(
-                tuple(
-                    Occurrence(form, self.schema.canonical(type_), sure, norm or "")
-                    for form, norm, type_, sure in reply.entities
-                    if any(folded.find(fold_text(form)))
-                )
+def _read(
+    texts: Sequence[str], schema: Schema, template: str, known: Sequence[str]
+) -> Steps[list[_Row]]:
+    rows = (
+        f"- {name}: {schema.role(name)}, {weight:g}"
+        for name, weight in schema.weights.items()
+    )
+    types, domain = constant("\n".join(rows)), constant(schema.domain)
+    system = Message("system", fill(_SYSTEM, types=types, domain=domain))
+    asked = (
+        fill(template, document=sensitive(text), known=sensitive(list_))
+        for text, list_ in zip(texts, known, strict=True)
+    )
+    outcomes = yield from complete(
+        Prompt("linkage.extract", (system, Message("user", content))).limited()
+        for content in asked
+    )
+    return [
+        _found(text, outcome, schema)
+        for text, outcome in zip(texts, outcomes, strict=True)
+    ]
+
+
+def _found(text: str, outcome: Outcome[Labelled], schema: Schema) -> _Row:
+    """Read Listing 4.1 from a reply; what the text does not hold is left out."""
+    if isinstance(outcome, Failure):
+        return outcome
+    folded = fold(text)
+    try:
+        reply = read_reply(outcome.value.text, _Reply)
+        return Reply(
+            tuple(
+                Occurrence(form, schema.canonical(type_), sure, norm or "")
+                for form, norm, type_, sure in reply.entities
+                if any(folded.find(fold_text(form)))
             )
-        except SdragError as error:
-            return Failure(error)
+        )
+    except SdragError as error:
+        return Failure(error)
 
 
-def _known(outcomes: Sequence[_Row]) -> list[str]:
+def _known(outcomes: Sequence[_Row], schema: Schema) -> list[str]:
     """Return, for each document, the filtered list of what the others hold."""
     best: dict[tuple[str, str], float] = {}
     documents: dict[tuple[str, str], set[int]] = {}
@@ -135,7 +154,7 @@ def _known(outcomes: Sequence[_Row]) -> list[str]:
     kept = [
         key
         for key, relevance in best.items()
-        if key[1] not in DIRECT
+        if not schema.is_direct(key[1])
         and relevance * uniqueness(len(documents[key]), len(outcomes)) >= _STRENGTH
     ]
     return [

@@ -293,7 +293,7 @@ def _fitted(  # noqa: PLR0917 -- the fields of a plan, and what is new
         rows = [*check_mentions(changed, entities, schema).values()]
     elif isinstance(entities, ModelExtractor):
         known = [read_found(kept[id_].text, found[id_], schema) for id_ in kept]
-        rows = _rows((yield from entities.extract(texts, known)))
+        rows = _rows((yield from entities.extract(texts, schema, known)))
     else:
         rows = yield from _detected(texts, entities, passes)
     read = {id_: row for id_, row in zip(new, rows, strict=True) if row is not None}

@@ -36,6 +36,9 @@ __all__ = [
 
 DIRECT = frozenset({"NAME", "PATIENT_ID", "ADDRESS", "PHONE_NUMBER", "EMAIL"})
 """The direct identifiers of Table 4.1."""
+_DIRECT_ROLES: frozenset[Role] = frozenset({"name", "number", "phone", "exact"})
+_INSURANCE = "health insurance: patients and claimants"
+_UNSAID = "not said; it is about people"
 
 SettingsSource = LinkageSection | PolicySource | None
 
@@ -51,6 +54,18 @@ class Schema:
         """By type, from 0 to 1."""
         given = self.settings.weights
         return WEIGHTS if given is None else given
+
+    @property
+    def domain(self) -> str:
+        """What the documents are about, for a model."""
+        table = _INSURANCE if self.settings.weights is None else _UNSAID
+        return self.settings.domain or table
+
+    def is_direct(self, name: str) -> bool:
+        """Say whether a type identifies by itself: of another domain, by its role."""
+        return name in DIRECT or (
+            name not in WEIGHTS and self.role(name) in _DIRECT_ROLES
+        )
 
     def role(self, name: str) -> Role:
         """Return how values of a type are compared."""

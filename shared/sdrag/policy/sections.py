@@ -252,6 +252,9 @@ class LinkageSection(Section):
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
     """What replaces a masked entity: a `label`, with a key numbered within its
     document; `redact`; a `pseudonym`; or `rewrite` by a model."""
+    domain: Annotated[str, Field(min_length=1, max_length=300)] | None = None
+    """What the documents are about, for a model that extracts entities: `a school:
+    pupils and their parents`. By default that of Table 4.1, health insurance."""
     weights: dict[str, Share] | None = None
     """The weight of each type; replaces Table 4.1 for another domain."""
     roles: dict[str, Role] | None = None
