@@ -274,28 +274,6 @@ def test_a_broken_highlighter_declines(error):
     assert ask(model(), broken)[0].reason == "highlighter-failed"
 
 
-def _list(question, context):
-    return [DEPOSIT]
-
-
-async def _async_list(question, context):
-    return [DEPOSIT]
-
-
-def _strings(question, context):
-    yield DEPOSIT
-
-
-async def _async_strings(question, context):
-    yield DEPOSIT
-
-
-@pytest.mark.parametrize("own", [_list, _async_list, _strings, _async_strings])
-def test_a_function_of_strings_is_a_highlighter(own):
-    """A user's function needs to know nothing of steps, sync or async."""
-    assert ask(None, own)[0].text == DEPOSIT
-
-
 @pytest.mark.parametrize("given", [None, 7, DEPOSIT, [7], [None], {"a": DEPOSIT}])
 def test_a_highlighter_that_gives_no_strings_declines(given):
     """Anything but strings is a failed highlighter."""

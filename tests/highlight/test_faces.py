@@ -233,6 +233,35 @@ def test_every_face_says_the_same(adapter, case):
     )
 
 
+def _list(question, context):
+    return [DEPOSIT] if question.text and context.passages else []
+
+
+async def _async_list(question, context):
+    await asyncio.sleep(0)
+    return _list(question, context)
+
+
+def _strings(question, context):
+    yield from _list(question, context)
+
+
+async def _async_strings(question, context):
+    for extract in await _async_list(question, context):
+        yield extract
+
+
+@pytest.mark.parametrize("adapter", [langchain, llamaindex])
+@pytest.mark.parametrize("own", [_list, _async_list, _strings, _async_strings])
+def test_a_highlighter_of_the_application_has_every_face(adapter, own):
+    """A function of strings, a generator, or an async one, where a loop runs too."""
+    faces = adapter(brain(), {}, TEXTS, highlighter=own)
+
+    assert {name: face() for name, face in faces.items()} == dict.fromkeys(
+        faces, ANSWERED
+    )
+
+
 @pytest.mark.parametrize("adapter", [langchain, llamaindex])
 def test_every_answer_is_announced_once(adapter):
     """To the audit, and in LlamaIndex to its handlers: ids and codes, no content."""
