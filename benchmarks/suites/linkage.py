@@ -16,11 +16,11 @@ from math import fsum
 from statistics import fmean
 from typing import Any
 
-from benchmarks.suites.classification import f1
 from benchmarks.suites.linkage_clusters import LEAKED_ABOVE, Cluster
 from sdrag.detectors import Detector
 from sdrag.effects.steps import EffectRunner
 from sdrag.errors import UsageError
+from sdrag.evaluation.tuning import link_scores
 from sdrag.linkage import Assessment, Masked, assess, fit
 from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Entities
@@ -106,17 +106,6 @@ def given_entities(clusters: Sequence[Cluster]) -> Entities:
             )
         given.update(cluster.entities)
     return given
-
-
-def link_scores(
-    found: Iterable[frozenset[str]], gold: Iterable[frozenset[str]]
-) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of links; of nothing, precision is 1."""
-    held, wanted = set(found), set(gold)
-    right = len(held & wanted)
-    precision = right / len(held) if held else 1.0
-    recall = right / len(wanted) if wanted else 1.0
-    return precision, recall, f1(precision, recall)
 
 
 def leak_rate(

@@ -19,6 +19,7 @@ from sdrag.cli.model_check import model_check
 from sdrag.cli.preview import preview
 from sdrag.cli.scan import scan
 from sdrag.cli.suggest import suggest
+from sdrag.cli.tune import tune
 from sdrag.cli.workbench import workbench
 
 app = typer.Typer(
@@ -35,7 +36,8 @@ def _help(command: Callable[..., None]) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-for _command in (init, suggest, check, preview, workbench, bind, mask, scan, audit):
+_COMMANDS = (init, suggest, check, preview, workbench, bind, mask, tune, scan, audit)
+for _command in _COMMANDS:
     app.command(help=_help(_command))(_command)
 app.command("eval", help=_help(evaluate))(evaluate)
 app.command("model-check", help=_help(model_check))(model_check)

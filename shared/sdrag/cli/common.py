@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from sdrag.documents import ReadFile, Skipped
+    from sdrag.effects.steps import EffectRunner
     from sdrag.framework import Model
     from sdrag.vocabulary import Passage
 
@@ -134,6 +135,20 @@ def chat_model(name: str, timeout: float | None = None) -> Any:
             hint="Name it as PROVIDER:MODEL, install the provider's LangChain package"
             " and set its key.",
         ) from None
+
+
+def model_runner(model: Model | None) -> EffectRunner:
+    """Return what answers effects: MiniLM, and a model where one is asked for."""
+    from sdrag.effects.limits import Limits
+    from sdrag.effects.runner import Port, PortRunner, Ports
+    from sdrag.framework import local_embeddings
+    from sdrag.linkage.schema import local_runner
+
+    if model is None:
+        return local_runner()
+    ask: Any = model.complete
+    ports = Ports(complete=Port(ask), embed=local_embeddings())
+    return PortRunner(ports, model.limit(Limits()))
 
 
 @dataclass(slots=True)

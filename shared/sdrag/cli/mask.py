@@ -25,6 +25,7 @@ from sdrag.cli.common import (
     SpillFolder,
     check_writable,
     llm_of,
+    model_runner,
     open_pool,
     progress_bars,
     read_input,
@@ -39,7 +40,6 @@ from sdrag.vocabulary import Passage
 
 if TYPE_CHECKING:
     from sdrag.effects.steps import EffectRunner
-    from sdrag.framework import Model
     from sdrag.linkage import Fitted, Masked
     from sdrag.linkage.masking import Passes
 
@@ -111,7 +111,7 @@ def mask(
     for path in filter(None, (target, plan, report)):
         check_writable(path)
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
-    runner = _runner(model)
+    runner = model_runner(model)
     with open_pool(engine, llm, ray_spill) as pool, progress_bars() as update:
         from sdrag.linkage.masking import Passes
 
@@ -186,20 +186,6 @@ def _check_target(source: Path, target: Path) -> None:
             f"{target} is in {source}, which is read.",
             hint="Name an OUT that is not in IN.",
         )
-
-
-def _runner(model: Model | None) -> EffectRunner:
-    """Return what answers effects: MiniLM, and a model where one is asked for."""
-    from sdrag.effects.limits import Limits
-    from sdrag.effects.runner import Port, PortRunner, Ports
-    from sdrag.framework import local_embeddings
-    from sdrag.linkage.schema import local_runner
-
-    if model is None:
-        return local_runner()
-    ask: Any = model.complete
-    ports = Ports(complete=Port(ask), embed=local_embeddings())
-    return PortRunner(ports, model.limit(Limits()))
 
 
 def _fitted(
