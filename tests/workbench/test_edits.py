@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
+from typer.testing import CliRunner
 
 import sdrag
+from sdrag.cli.app import app as command
+from sdrag.errors import MissingExtraError
 from sdrag.evaluation.examples import run_examples
-from sdrag.explanation.edits import let_stay
+from sdrag.explanation.edits import let_stay, make_go
+from sdrag.explanation.policy_text import add, disable, enable, read_policy
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
@@ -168,3 +175,150 @@ async def test_two_policies_and_a_table_and_a_report(ask, drop):
     assert cells == ["Jonathan Meyers", "came", "Ann Lee", "left"]
     assert changed["words"] == [4, 0, 0]
     assert "<h3>t.csv</h3>" in report
+
+
+BARE = "- Hide dates\n"
+FULL = "# a\nconstraints:\n  - Hide dates  # b\n  # c\n\n  - Hide ages\n\n# d\n"
+LISTED = "constraints: [\n  Hide dates,  # b\n  {text: Hide ages}]  # c\n"
+ANCHORS = """\
+constraints:
+  - text: Hide ages
+    unless: &c {roles: [clerk]}
+    keep: &k [noon]
+  - text: &d Hide dates
+    unless: *c
+    keep: *k  # e
+  - *d
+"""
+JSON = '{\n "constraints": ["Hide dates"],\n "tracing": {"inner": "hidden"}\n}\n'
+BLOCK = "# a\nconstraints:\n  - |\n    Hide dates\n\n    # of all\n  # b\n"
+# What must happen, in capitals where it is undone; policy, words, a text with them.
+CHANGES = [
+    ("go", BARE, "code: red", "The code: red was called."),
+    ("go", FULL, "bin #4", "It stands in bin #4 there."),
+    ("go", BARE, 'the "grey" box', 'It was in the "grey" box then.'),
+    ("go", LISTED, "O'Dowd's yard", "They met at O'Dowd's yard at noon."),
+    ("go", BARE, "[draft] {plan}", "The [draft] {plan} came."),
+    ("go", JSON, 'a 5" pipe', 'It is a 5" pipe there.'),
+    ("go", ANCHORS, "%5 & *x, or y", "It is %5 & *x, or y today."),
+    ("go", BARE, "\u201cthe cell\u201d", "It is \u201cthe cell\u201d there."),
+    ("go", BARE, "grey\n\tvan", "They saw the grey\n\tvan there."),
+    ("go", "", "Bluebird", "The Bluebird left."),
+    ("go", "# to do\n", "Bluebird", "The Bluebird left."),
+    ("go", "\ufeff" + LISTED, "Gr\u00f6\u00dfe M", "Die Gr\u00f6\u00dfe M kam."),
+    ("go", "---\n" + BARE + "...\n", "C:\\tmp\\x", "It lies in C:\\tmp\\x there."),
+    ("go", BLOCK, "no", "He said no, and left."),
+    ("go", "{constraints: [Hide ages]}\n", "luebir", "The Bluebird left."),
+    ("go", FULL.replace("\n", "\r\n"), "it, " * 25 + "x", f"So {'it, ' * 25}x went."),
+    ("stay", BARE, "14 May", "It was on 14 May."),
+    ("stay", FULL.replace("\n", "\r\n"), "14 May", "It was on 14 May."),
+    ("stay", "\ufeff" + LISTED, "14 May", "It was on 14 May."),
+    ("stay", "constraints: [text: Hide dates]\n", "14 May", "It was on 14 May."),
+    ("stay", ANCHORS, "14 May", "It was on 14 May."),
+    ("stay", JSON, "14 May", "It was on 14 May."),
+    ("stay", BLOCK, "14 May", "It was on 14 May."),
+    ("go", BARE, "7", "It is 7 there."),
+    ("stay", "- Remove names\n", "Mr Hale", "Mr Hale left.\nHale wrote."),
+    ("GO", BARE, "Mill and Bed, or \"x\" 'y'", "It is Mill and Bed, or \"x\" 'y'."),
+    ("STAY", "- Hide telephone numbers\n", "020 7946 0018", "Ring 020 7946 0018 now."),
+    ("STAY", '- Hide "Bluebird"\n', "Bluebird", "The Bluebird left."),
+    ("STAY", "- &a {text: Hide dates}\n- <<: *a\n", "2 May", "It was on 2 May."),
+]
+
+
+def comments_in(text):
+    return {line.partition("# ")[2].strip() for line in text.splitlines()}
+
+
+async def test_each_edit_does_what_was_asked_or_is_undone(ask, drop, tmp_path: Path):
+    """By function, command and page alike; comments, anchors and line ends stay."""
+    for change, policy, words, text in CHANGES:
+        case, kind, undone = (policy, words), change.lower(), change.isupper()
+        function = let_stay if kind == "stay" else make_go
+        (document,) = (await drop("a.txt", text.encode())).json()["documents"]
+        files = tmp_path / "a.txt", tmp_path / "policy.yaml"
+        for path, content in zip(files, (text, policy), strict=True):
+            path.write_bytes(content.encode())
+
+        changed, (note,) = function(policy, [words], [Passage("a", text)])
+        body = {"policy": policy, "document": document["number"], "words": words}
+        page = await ask("edit", change=kind, **body)
+        options = [f"--must-{kind}", words, "--policy", str(files[1]), "--write"]
+        ran = CliRunner().invoke(command, ["suggest", str(files[0]), *options])
+
+        assert (ran.exit_code, "undone" in note) == (0, undone), (case, ran.output)
+        assert page["policy"] == changed == files[1].read_bytes().decode(), case
+        assert note in page["note"]
+        assert (changed == policy) == undone, case
+        assert changed.startswith("\ufeff") == policy.startswith("\ufeff"), case
+        assert changed.count("\r\n") in {0, changed.count("\n")}, case
+        assert comments_in(policy) <= comments_in(changed), case
+        assert all(f"&{a} " in changed for a in "cd" if policy == ANCHORS), case
+        if not undone:
+            after = read_policy(changed)
+            released = sdrag.explain(text, after).released or ""
+            assert (" ".join(words.split()) in released) == (kind == "stay"), case
+            assert not run_examples(after).failed, case
+            assert (kind == "stay") != any(rule.examples for rule in after.constraints)
+
+
+SENTENCES = [
+    *("Hide dates: a: b", "#4 must go", "[names] go", "{dates}: none", "- Hide x"),
+    *("Hide names, [dates", "* of names", "&names go", "% of pay", "@home", "`codes`"),
+    *("'Hide' names", "!names", "| names", "> names", "? names", "no", "~", "1:30"),
+    *(
+        "0x1F",
+        "2024-01-01",
+        "Hide dates:",
+        "Hide 'x' \"y\"",
+        "a\\b",
+        "---",
+        "Gr\u00f6\u00dfe",
+    ),
+]
+
+
+def test_each_sentence_is_added_as_it_is_and_switched_off_and_on():
+    """Whatever YAML takes its characters for, in whatever layout."""
+    for policy in (BARE, FULL, LISTED, JSON, BLOCK, ANCHORS, "\ufeff- a\r\n- b\r\n"):
+        for sentence in SENTENCES:
+            before = sentences(policy)
+            added = add(policy, sentence)
+            assert sentences(added) == [*before, sentence]
+            if policy != JSON:
+                off = disable(added, len(before))
+                line = off.split("\n").index(
+                    next(x for x in off.split("\n") if "#~" in x)
+                )
+                assert sentences(off) == before
+                assert enable(off, line + 1) == added
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    """What edits a policy comes with the command."""
+    monkeypatch.setitem(sys.modules, "ruamel.yaml", None)
+
+    with pytest.raises(MissingExtraError, match=r"sdrag\[cli\]"):
+        add(BARE, "Hide ages: all")
+
+
+def test_a_stopped_write_leaves_the_policy(tmp_path, monkeypatch):
+    """It is replaced as a whole, with the rights that it had."""
+    path, document = tmp_path / "policy.yaml", tmp_path / "a.txt"
+    path.write_text(BARE)
+    path.chmod(0o640)
+    document.write_text("The Bluebird left.")
+    arguments = ["suggest", str(document), "--policy", str(path), "--write"]
+
+    def stop(self: Path, target: Path) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", stop)
+        stopped = CliRunner().invoke(command, [*arguments, "--must-go", "Bluebird"])
+    left = path.read_text()
+    ran = CliRunner().invoke(command, [*arguments, "--must-go", "Bluebird"])
+
+    assert (stopped.exit_code != 0, ran.exit_code, left) == (True, 0, BARE)
+    assert "Bluebird" in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o640

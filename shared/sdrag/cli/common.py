@@ -266,13 +266,13 @@ def check_writable(path: Path) -> None:
         raise unwritable(path, error) from None
 
 
-def write_private(path: Path, content: str) -> None:
-    """Write a file that its owner alone can read, and never half of it."""
+def write_private(path: Path, content: str, mode: int = 0o600) -> None:
+    """Write a file, by default for its owner alone, and never half of it."""
     partial = path.with_name(path.name + ".partial")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         partial.unlink(missing_ok=True)
-        with os.fdopen(os.open(partial, flags, 0o600), "wb") as file:
+        with os.fdopen(os.open(partial, flags, mode), "wb") as file:
             file.write(content.encode("utf-8", "replace"))
         partial.replace(path)
     except OSError as error:

@@ -19,6 +19,7 @@ from sdrag.cli.common import (
     Rows,
     llm_of,
     read_input,
+    write_private,
 )
 from sdrag.effects.prompts import Message, Prompt, sensitive
 from sdrag.effects.steps import Failure, Steps, complete
@@ -77,6 +78,10 @@ def suggest(
     must_go: Annotated[
         list[str] | None, typer.Option(help="Words that must go; may be repeated.")
     ] = None,
+    write: Annotated[
+        bool,
+        typer.Option(help="Write the changed policy to its file, not to the screen."),
+    ] = False,
     rows: Rows = False,
     llm: Llm = LOCAL,
     model_timeout: ModelTimeout = None,
@@ -88,7 +93,8 @@ def suggest(
     Reads a sample. Prints a policy with comments: what was found, how often, in masked
     examples. A model is told the goal and what was found, and nothing of the documents.
     With --policy prints that policy, with what makes words stay or go: a keep, a
-    sentence, an example that quotes the documents. The file stays as it is.
+    sentence, an example that quotes the documents. Each change is tried, and undone if
+    it does not do that. The file stays as it is; --write replaces it as a whole.
 
     Example: sdrag suggest documents --goal "nobody may know who the patients are"
 
@@ -96,6 +102,10 @@ def suggest(
     """
     if policy is not None and not (must_stay or must_go):
         raise UsageError("--policy needs --must-stay or --must-go.", hint="Name words.")
+    if write and policy is None:
+        raise UsageError("--write needs --policy.", hint="Name the policy to change.")
+    if both := {*(must_stay or ())} & {*(must_go or ())}:
+        raise UsageError(f"{len(both)} of the words must both stay and go.")
     from sdrag.explanation.edits import let_stay, make_go
 
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
@@ -109,8 +119,12 @@ def suggest(
     ):
         text, notes = change(text, words or (), documents)
         for each, note in zip(words or (), notes, strict=True):
-            typer.echo(f"# {label}, “{each}”: {note}")
-    typer.echo(text, nl=False)
+            line = f"# {label}, “{each}”: {note}"
+            typer.echo(" ".join(line.split()))  # a comment of one line
+    if write and policy is not None:
+        write_private(policy.resolve(), text, policy.stat().st_mode & 0o777)
+    else:
+        typer.echo(text.removeprefix("\ufeff"), nl=False)
     for cause in causes:  # beside the policy, which may go into a file
         typer.echo(f"sdrag: model_failures: {cause}", err=True)
     raise typer.Exit(1 if causes else 0)

@@ -22,7 +22,8 @@ from starlette.types import ASGIApp
 
 from sdrag.documents import UnreadableError, bytes_of, list_files
 from sdrag.errors import SdragError
-from sdrag.explanation import edits
+from sdrag.explanation import policy_text
+from sdrag.explanation.edits import let_stay, make_go
 from sdrag.explanation.marked import style
 from sdrag.policy import Policy
 from sdrag.reports.preview import render_preview
@@ -132,15 +133,15 @@ class Workbench(Confidential):
         if asked.change in {"stay", "go"}:
             if not any(map(str.isalnum, words)):
                 raise RefusedError(422, "Select words of the document.")
-            change = edits.let_stay if asked.change == "stay" else edits.make_go
+            change = let_stay if asked.change == "stay" else make_go
             documents = [self.documents.get(asked.document)]
             changed, (note,) = change(policy, [words], documents)
             return {"policy": changed, "note": f"\u201c{words}\u201d: {note}."}
         work = {
-            "add": lambda: edits.add(policy, asked.sentence),
-            "move": lambda: edits.move(policy, number, asked.step),
-            "disable": lambda: edits.disable(policy, number),
-            "enable": lambda: edits.enable(policy, number),
+            "add": lambda: policy_text.add(policy, asked.sentence),
+            "move": lambda: policy_text.move(policy, number, asked.step),
+            "disable": lambda: policy_text.disable(policy, number),
+            "enable": lambda: policy_text.enable(policy, number),
         }
         return {"policy": work[asked.change](), "note": ""}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.errors import PolicyError
-from sdrag.explanation.edits import disabled
+from sdrag.explanation.policy_text import disabled
 from sdrag.explanation.understood_as import describe, settings_of
 from sdrag.policy import Policy
 from sdrag.policy.reading import parsed

@@ -24,6 +24,7 @@ from sdrag.detectors.local.tables import (
     surnames,
 )
 from sdrag.disclosure.constraint_parser.wording import (
+    QUOTED,
     has_order,
     pattern,
     subject_of,
@@ -33,10 +34,11 @@ from sdrag.disclosure.constraint_parser.words import (
     is_listed_name,
     is_word,
 )
+from sdrag.vocabulary import Span
 
 _QUOTES = " .\"'\u2018\u2019\u201c\u201d"
 _MARKS = frozenset("\"'")
-_QUOTED = re.compile(r""" ?(["'])(?=[^"']*\w)[^"']{2,80}\1\.? ?""")
+_QUOTED = re.compile(r""" ?(?=\W*\w)(?:"[^"]{2,80}"|'[^']{2,80}')\.? ?""")
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 _JOINED = re.compile(r",? (?:and|or|nor) |, ?| ?[/;&] ?")
 _WORD = re.compile(r"\w+")
@@ -73,7 +75,7 @@ def own_names(text: str) -> OwnNames:
     bare = pattern("everything_about").sub("", bare).strip(" .")
     bare = pattern("called").sub("", bare, count=1)
     ordered = ordered or not text.startswith(bare)
-    parts = _JOINED.split(bare)
+    parts = _parts_of(bare)
     if not all(
         _QUOTED.fullmatch(part) or _reads_as_name(part.strip(_QUOTES), ordered=ordered)
         for part in parts
@@ -84,6 +86,15 @@ def own_names(text: str) -> OwnNames:
     given = ordered and (about or has_order(text))
     surely = given and not about and all(_surely(telling_words(n)) for n in names)
     return OwnNames(names, about, surely)
+
+
+def _parts_of(text: str) -> list[str]:
+    """Return what a text lists; what is in quotation marks is one part."""
+    quoted = [Span(*match.span()) for match in QUOTED.finditer(text)]
+    joints = (Span(*match.span()) for match in _JOINED.finditer(text))
+    cuts = [each for each in joints if not any(q.overlaps(each) for q in quoted)]
+    starts, ends = [0, *(c.end for c in cuts)], [*(c.start for c in cuts), len(text)]
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def is_proven(name: str, text: str) -> bool:
@@ -156,6 +167,8 @@ def _reads_as_name(text: str, *, ordered: bool) -> bool:
 def _surely(words: Sequence[str]) -> bool:
     """Say whether its words can be nothing else; an unlisted word is no proof."""
     lists = (surnames(), first_names(), places(), countries())
+    if not words:
+        return False
     listed = words[0].isupper() or any(words[0] in names for names in lists)
     return (len(words) > 1 or listed) and all(
         word[0].isupper()
