@@ -213,6 +213,9 @@ AGAIN = [
         "The boat of Juergen Mueller is red.",
     ),
     ("Robert Meyers owns the boat.", "The boat of Robert Meyers Jr. was sold."),
+    (_NAME, "See https://quay.example/people/annika-karlsson for the boat."),
+    (_NAME, "The account annikaKarlsson was closed."),
+    (_NAME, "The boat of K4rlss0n was sold."),
     # addresses of e-mail
     (_NAME, "Write to annika.karlsson@fjord.example about the boat."),
     (_NAME, "Write to akarlsson@fjord.example about the boat."),
@@ -230,6 +233,7 @@ AGAIN = [
     # telephones, accounts, plates
     ("Call 415-555-0134 today.", "Her number is +1 (415) 555 0134 ext. 9."),
     ("Call +44 20 7946 0958 today.", "Her number is (020) 7946\n0958, she says."),
+    ("Call +44 20 7946 0958 today.", "Reach her: tel:+442079460958."),
     ("Pay to DE89370400440532013000.", "Use DE89 3704 0044 0532 0130 00, she says."),
     ("The car KX21 ABD was hers.", "They saw KX21ABD near the quay."),
     ("Policy no. HX-4471-802 is hers.", "Her policy HX 4471802 ended."),

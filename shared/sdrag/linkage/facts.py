@@ -135,7 +135,7 @@ class FactReader(Confidential):
             return
         for value in canonical(form, role):
             yield role, value
-        if role == "number":
+        if role in {"number", "phone"}:
             yield role, form
         if role == "exact":
             yield from (("name", word) for word in _named(form))
