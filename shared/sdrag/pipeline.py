@@ -173,11 +173,11 @@ def check_answer(
     policy, now = engine.policy, now or datetime.now(UTC)
     placeholders = engine.disclosure.placeholders
 
-    def guesses(text: str, question: str) -> Steps[tuple[Span, ...]]:
-        context, known = draft.passages, placeholders
-        return (
-            yield from find_guesses(text, question, context, policy, principal, known)
-        )
+    def guesses(
+        text: str, question: str, withheld: Sequence[Span]
+    ) -> Steps[tuple[Span, ...]]:
+        known = draft.passages, policy, principal, placeholders
+        return (yield from find_guesses(text, question, *known, withheld=withheld))
 
     return (
         yield from answers.guard(

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import base64
+import datetime as dt
+import tomllib
 from functools import cache
+from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from langchain_core.documents import Document
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -312,53 +317,87 @@ def test_the_guards_of_both_frameworks_know_their_principal(face):
         assert face(UNLESS, answer, options) == text
 
 
-SHAPES = {
-    ("Remove the names of witnesses", TEXT): ["R. M./J. K.", "R.M./D.P."],
-    ("Remove account numbers", "Her account number is 12345678 at the branch."): [
-        "1234 5678/8765 4321",
-        "12 34 56 78/87 65 43 21",
-        "1234-5678/8765-4321",
-        "1, 7, 12345678 or 9/1, 7, 87654321 or 9",
-    ],
-    ("Remove dates of birth", "She was born on 3 May 1984 near the quay."): [
-        "19840503/19770911",
-        "03051984/11091977",
-        "840503/770911",
-        "3-V-1984/9-VI-1977",
-    ],
-    ("Remove number plates", "The car with the plate AB12 CDE stood there."): [
-        "AB-12-CDE/XY-34-ZWQ",
-        "A B 1 2 C D E/X Y 3 4 Z W Q",
-    ],
-    ("Remove sums of money", "He paid 4,900 EUR for the boat."): [
-        "4.9k/5.3k",
-        "4 900/5 300",
-    ],
-    ("Remove codes and passwords", "The door code is 4711 at night."): [
-        "47 11/82 60",
-        "4-7-1-1/8-2-6-0",
-    ],
+OPEN = {
+    "14, mill lane, hull | 92, park road, leeds | 6, elm grove, york",
+    "bluebird-holdings | redwood-partners | ironbridge-group",
 }
+"""Forms in everyday words alone: a wrong one is no different from any other answer."""
+HELD = tomllib.loads(Path(__file__).with_name("guesses.toml").read_text())["held"]
 
 
-@pytest.mark.parametrize(
-    ("told_of", "pair"),
-    [(given, pair) for given, row in SHAPES.items() for pair in row],
+@pytest.mark.parametrize("row", HELD, ids=lambda row: row["constraint"])
+def test_a_guess_in_any_notation_tells_nothing(row):
+    """A right value and two wrong ones come back alike, byte for byte."""
+    given = world(row["constraint"], row["text"])
+    forms = [line.split(" | ") for line in row["guesses"] if line not in OPEN]
+    first, *rest = row["answers"]
+    pairs = [*((first, form) for form in forms), *((each, forms[0]) for each in rest)]
+    for frame, guesses in pairs:
+        done = {told(checked(frame.format(guess), given=given)) for guess in guesses}
+        assert len(done) == 1, done
+
+
+def value(kind):
+    """Return values of a kind that are written in the same way."""
+    return st.builds(kind.format, *[DIGITS] * kind.count("{"))
+
+
+DIGITS = st.integers(10, 99)
+DAYS = st.dates(dt.date(1940, 1, 1), dt.date(2015, 12, 31))
+NAMES_OF_PEOPLE = st.builds(
+    "{} {}".format,
+    st.sampled_from(["Robert", "Ola", "Grace", "Xiomara", "Mark", "Ngozi"]),
+    st.sampled_from(["Meyers", "Lake", "Quint", "Zorblatt", "Okoro", "Brown"]),
 )
-def test_a_shape_that_a_register_knows_tells_nothing(told_of, pair):
-    """A true and a false guess in another notation come back alike, byte for byte."""
-    true, false = (
-        told(checked(f"It is {guess}.", given=world(*told_of)))
-        for guess in pair.split("/")
-    )
-    assert true == false
+KINDS = {
+    "Remove account numbers": ("Her account number is {}.", value("{}{}{}{}")),
+    "Remove number plates": ("The plate is {}.", value("AB{} CDE")),
+    "Remove dates of birth": (
+        "She was born on {}.",
+        DAYS.map(lambda day: day.strftime("%d %B %Y")),
+    ),
+    "Remove telephone numbers": ("Call +44 20 79{} first.", value("{} {}{}")),
+    "Remove e-mail addresses": ("Write to {}.", value("box{}@mail{}.example")),
+    "Remove names of people": ("The bursar is {}.", NAMES_OF_PEOPLE),
+}
+SPELT = st.sampled_from(
+    [
+        str,
+        str.upper,
+        lambda guess: "-".join(guess.split()),
+        lambda guess: guess.replace(" ", ""),
+        lambda guess: " ".join(filter(str.isalnum, guess)),
+        lambda guess: f"({guess})",
+    ]
+)
+
+
+@pytest.mark.parametrize("sentence", KINDS)
+@hypothesis.settings(max_examples=15, deadline=None)
+@hypothesis.given(data=st.data())
+def test_any_two_values_written_alike_come_back_alike(sentence, data):
+    """Whatever the values are, and however both are spelt."""
+    frame, values = KINDS[sentence]
+    true, false, spell = map(data.draw, (values, values, SPELT))
+    held = world(sentence, frame.format(true))
+    done = {
+        told(checked(f"It is {spell(guess)} as asked.", given=held))
+        for guess in (true, false)
+    }
+    assert len(done) == 1, done
 
 
 def test_figures_that_were_released_stay():
-    """A notation that the context holds is nobody's guess."""
+    """In any notation."""
     text = (
-        "Account number 12345678. Line 020 7946 0018 opened; room 12 14, by 31/12/2020."
+        "Line 020 7946 0018 opened; room 12 14, by 2020-12-31, for 4,900,000 EUR."
+        " The 14 rooms are near the quay."
     )
-    given = world("Remove the names of witnesses", text)
-    answer = "The line is 020 7946 0018, in room 12 14, at 5 p.m. in the U.S."
-    assert checked(answer, given=given).text == answer
+    answer = (
+        "The line is (020) 7946-0018, in room 12 14, near the U.S., from"
+        " December 31, 2020, for \u20ac4.9M or 4.9 million EUR; 14 rooms near the quay."
+    )
+    for sentence in (NAMES["constraints"][0], "Remove dates of birth and prices"):
+        policy = Policy.read({"constraints": [sentence]})
+        given = (policy, open_state(), [Passage("log", text)])
+        assert checked(answer, given=given).text == answer

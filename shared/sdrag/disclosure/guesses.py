@@ -2,47 +2,59 @@
 What an answer says of a type that a constraint asks for, and its context does not hold.
 
 Whoever puts twenty names into a question learns which of them is hidden if the answer
-loses only that one. So a released context decides what an answer may say, and what is
-known of the documents decides nothing: a mention that the context does not hold goes,
-whether it is right or a guess. Four rules find mentions: the detector, for types and
-for what a constraint names; the shapes that a register knows a type by and a detector
-may not; for constraints that ask for names or meaning, words that are in no list of
-ordinary words; and words in capitals, or from the question, that could be names.
-Ordinary words stay, and whatever the context holds.
+loses only that one. So the released context decides what an answer may say, and what is
+known of the documents decides nothing. There is one rule: a token whose shape is that
+of a type that is asked for goes, unless the context holds it, and so do the tokens of
+such shapes beside it. What a detector or a register finds grows by the same rule, so a
+right value and a wrong one lose the same stretch.
+
+Figures are digits, months and groups of letters next to each other; whatever parts them
+and in which notation makes no difference. Of the words, those that no dictionary has
+are such tokens, and those written as names are, for constraints on names or meaning.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 
 from sdrag.detectors.language import find_language
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.tables import (
-    common_words,
-    countries,
     first_names,
     listed,
-    peoples,
     surnames,
 )
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.by_type import find_by_type
 from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.disclosure.released import (
+    END,
+    GAP,
+    LEAST,
+    SCALES,
+    Released,
+    Token,
+    capitals,
+    find_runs,
+    find_tokens,
+    folded_words,
+    is_listed_name,
+    is_ordinary,
+    rank,
+)
 from sdrag.effects.steps import Steps, replied
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy, binds
-from sdrag.state.register import WORD
-from sdrag.text.dates import MONTHS, WEEKDAYS
-from sdrag.text.folding import fold, fold_text
+from sdrag.text.dates import MONTHS
+from sdrag.text.folding import Folded, fold_text
 from sdrag.text.readings import readings
+from sdrag.text.spans import merge
 from sdrag.vocabulary import (
-    EVIDENCE_KEY,
     Confidential,
     Mention,
     Passage,
@@ -59,64 +71,50 @@ _FORMS = listed(
 )
 """Types that are known by their form; of the others no list has all words."""
 _PROPER = frozenset({"LOCATION", "ORGANIZATION", "PERSON", "USERNAME"})
-_ENDINGS = re.compile(r"(?:'s|s|es|ed|d|ing|ly|er|ers|est|ness|ment|ments|able|ally)\Z")
-_BEGINNINGS = re.compile(r"(?:un|re|non|mis|over|under|pre|out|co|sub|inter|anti)")
+_WORDED = frozenset({"ADDRESS", "CREDENTIAL", "USERNAME"})
+"""Types whose values may be ordinary words with a figure."""
+_FIGURES = {
+    **dict.fromkeys(_WORDED, 2),
+    **dict.fromkeys(listed("CODE MONEY NUMBER ZIP_CODE"), 3),
+    **dict.fromkeys(listed("CREDIT_CARD IBAN_CODE IP_ADDRESS PHONE_NUMBER US_SSN"), 5),
+}
+"""Types that any figure may be of, and the least digits of one."""
+_DATE = re.compile(
+    r"\d{6}|\d{8}|\d{1,4}\W{1,3}(?:\d\d?|[ivx]{1,4})\W{1,3}\d{1,4}"
+    rf"|(?=.*\d).*\b(?:{'|'.join(MONTHS)})\b.*"
+)
+_SCALED = re.compile(rf"\d ?(?:{'|'.join(SCALES)})\b")
+_MAIL = re.compile(
+    r"(?<!\w)(?:[\w+-]{1,64}(?: \. |\.)){0,6}[\w+-]{1,64}"
+    r" ?(?:@|[(\[{] ?at ?[)\]}]| at ) ?[\w-]{1,64}"
+    r"(?:(?: \. |\.| dot | ?[(\[{] ?dot ?[)\]}] ?)(?=[a-z])[\w-]{1,64}){1,6}"
+)
+"""An e-mail address, its signs as such or in words."""
+_INITIALS = re.compile(
+    r"(?<![\w.])(?!(?:u\.s|u\.k|e\.g|i\.e|a\.m|p\.m)\b)"
+    r"[^\W\d_](?:\. ?[^\W\d_](?!\w)\.?|(?:[ ._*-]{1,3}[^\W\d_](?!\w)){2})"
+)
+_APART = re.compile(r"(?<!\w)[^\W_](?:[ ._*-]{1,3}[^\W_](?!\w)){3,}")
+"""Any value in letters apart."""
 _MEASURED = re.compile(
     r"\W?\d[\d.,:]*[a-z]{0,4}|[a-z]{1,3}-?\d+|[a-z]{1,8}-?\d{2,}|[$@#+!]\w*|\w+[$@#+!]",
     re.IGNORECASE,
 )
 """Such as `20mg`, `covid19` and `$20`, which digits read as letters make words of."""
-_SHAPES = (
-    (
-        frozenset({"PERSON"}),
-        re.compile(
-            r"(?<![\w.])(?!(?:u\.s|u\.k|e\.g|i\.e|a\.m|p\.m)\b)"
-            r"[^\W\d_]\.(?:[^\W\d_](?!\w)\.?| [^\W\d_]\.)"
-        ),
-    ),
-    (
-        frozenset({"DATE"}),
-        re.compile(
-            r"(?<!\w)(?:\d{6}|\d{8}|\d{1,4}([/. -])(?:\d\d?|[ivx]{1,4})\1\d{1,4})(?!\w)"
-        ),
-    ),
-    (
-        frozenset({"MONEY"}),
-        re.compile(r"(?<!\w)\d{1,3}(?:(?:[ .,'\u2019]\d{3})+|[\d.,]{0,9} ?[km])(?!\w)"),
-    ),
-    (
-        listed("CODE CREDENTIAL CREDIT_CARD IBAN_CODE NUMBER PHONE_NUMBER US_SSN"),
-        re.compile(
-            r"(?<!\w)(?:\d{5,}|(?=(?:\W{0,3}\d){4})\d+(?:[ ._/-]{1,3}\d+){1,30}"
-            r"|\w(?:[ ._*-]{1,3}\w(?!\w)){3,30})(?!\w)"
-        ),
-    ),
-)
-"""In what shapes, folded, a register knows a type that no detector finds alone."""
-_SPACED = re.compile(r"(?<!\w)[^\W\d_](?:[ ._*-]{1,3}[^\W\d_](?!\w)){2,}")
-_MIXED = re.compile(r"[a-z]\d+[a-z]")
-_CAPITAL = re.compile(r"(?<=[\w,;] )([A-Z][\w'-]*)")
-_SENTENCE_END = re.compile(r"[.!?:]\s|\n|[\"\u201c(*#]")
-_DATED = re.compile(
-    r"(?:\d|\b(?:in|on|of|by|since|until|from|to|last|next))\W*\Z", re.IGNORECASE
-)
-_UNITS = listed(
-    """
-    km kmh mph kg mg ml mm cm ms hz khz mhz ghz kw kwh mw gb mb kb tb eur usd gbp chf
-    pdf url html http https www api faq covid ok etc eg ie
-    st nd rd th
-    """
-)
 _CONTRACTION = re.compile(
     r"\b(?:are|could|did|do|does|had|has|have|is|might|must|need|should|was|were|would)"
     r"n['\u2019]t\b",
     re.IGNORECASE,
 )
+_CAPITAL = re.compile(r"(?<=[\w,;] )([A-Z][\w'-]*)")
+_INITIAL_BEFORE = re.compile(r"(?<!\w)[^\W\d_]\. ?\Z")
+_INITIAL_AFTER = re.compile(r", ?[^\W\d_]\.")
+_LINE_END = re.compile(r"[.!?\n]")
+_LINE = 200
+"""Characters that tell whether a line consists of names."""
+_DATED = listed("in on of by since until from to last next")
 _FUNCTION, _TELLING, _RARE = 100, 500, 4_000
 """From these ranks on, a word tells something, and means the same everywhere."""
-_LEAST = 3
-_AROUND = 200
-"""Characters around a word that tell whether a sentence begins with it."""
 
 
 def find_guesses(
@@ -126,6 +124,8 @@ def find_guesses(
     policy: Policy,
     principal: Principal | None,
     placeholders: Placeholders,
+    *,
+    withheld: Iterable[Span] = (),
 ) -> Steps[tuple[Span, ...]]:
     """
     Return where an answer says what its context does not hold and a constraint hides.
@@ -138,216 +138,202 @@ def find_guesses(
             metadata.
         principal: Who is answered; every constraint binds nobody.
         placeholders: What may stand in the context in place of a hidden value.
+        withheld: Where a register knows what was withheld.
     """
     asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
     if not asked:
-        return ()
+        return tuple(withheld)
     answer = placeholders.blank(answer)
     answer = _CONTRACTION.sub(lambda match: " " * len(match.group()), answer)
     (outcome,) = yield from LocalDetector().detect([answer])
     mentions = replied(outcome)
-    known = _Context.of(context)
-    return tuple(_guesses(answer, question, known, mentions, asked))
+    known = Released.of(context)
+    types = frozenset(kind for rule in asked for kind in rule.types)
+    first, *others = (_Reading.of(each, answer, known) for each in readings(answer))
+    spans = {*withheld, *_mentioned(first, mentions, asked)}
+    for reading in (first, *others):
+        spans.update(_figures(reading, types))
+    if any(p.names or p.meaning or p.types - _FORMS for p in asked):
+        proper = any(parsed.names for parsed in asked) or not types.isdisjoint(_PROPER)
+        brought = _brought(question, proper=proper)
+        spans.update(_words(first, brought, proper=proper))
+        for reading in others:
+            found = _words(reading, brought, proper=proper)
+            spans.update(span for span in found if not first.is_released(span))
+    return tuple(first.grow(merge(spans), any_word=not types.isdisjoint(_WORDED)))
 
 
-def _guesses(
-    answer: str,
-    question: str,
-    known: _Context,
-    mentions: Sequence[Mention],
-    asked: Sequence[ParsedConstraint],
+def _mentioned(
+    read: _Reading, mentions: Sequence[Mention], asked: Sequence[ParsedConstraint]
 ) -> Iterator[Span]:
-    document = JoinedText.of([Passage("answer", answer)])
+    """Yield the mentions that a constraint asks for and the context lacks."""
+    document = JoinedText.of([Passage("answer", read.text)])
     findings = [
-        *find_by_type(answer, mentions, asked),
+        *find_by_type(read.text, mentions, asked),
         *find_by_name(document, mentions, asked),
     ]
     spans = {finding.span for finding in findings}
     if any(parsed.names for parsed in asked):
         spans |= {mention.span for mention in mentions if mention.type in _PROPER}
-    yield from (span for span in spans if not known.holds(span.of(answer)))
-    yield from _shaped(answer, known, {kind for rule in asked for kind in rule.types})
-    if any(p.names or p.meaning or p.types - _FORMS for p in asked):
-        proper = any(parsed.names or parsed.types & _PROPER for parsed in asked)
-        language = find_language(answer)
-        if language == "en" or language != find_language(known.text):
-            yield from _words(answer, question, known, proper=proper)
-        else:
-            yield from _named_words(answer, known)
+    yield from (span for span in spans if not read.is_released(span))
 
 
-def _shaped(answer: str, known: _Context, types: AbstractSet[str]) -> Iterator[Span]:
-    """Yield what has the shape of a type that is asked for and was not released."""
-    patterns = [pattern for kinds, pattern in _SHAPES if not kinds.isdisjoint(types)]
-    for reading in readings(answer) if patterns else ():
-        for pattern in patterns:
-            for match in pattern.finditer(reading.text):
-                if match.group() not in known.folded:
-                    yield reading.span(*match.span())
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Context(Confidential):
-    """The words that were released, in their order."""
-
-    text: str
-    folded: str
-    words: tuple[str, ...]
-    places: Mapping[str, Sequence[int]]
-
-    @classmethod
-    def of(cls, passages: Sequence[Passage]) -> _Context:
-        texts = [passage.text for passage in passages]
-        for passage in passages:
-            texts += [
-                item
-                for key, value in passage.metadata.items()
-                if key != EVIDENCE_KEY
-                for item in (value if isinstance(value, (list, tuple)) else (value,))
-                if isinstance(item, str)
-            ]
-        words = tuple(_folded_words("\n".join(texts)))
-        places: dict[str, list[int]] = {}
-        for at, word in enumerate(words):
-            places.setdefault(_stem(word), []).append(at)
-        text = "\n".join(texts)
-        return cls(text, fold_text(text), words, places)
-
-    def has(self, word: str) -> bool:
-        """Say whether a folded word, or another form of it, was released."""
-        return _stem(word) in self.places
-
-    def holds(self, mention: str) -> bool:
-        """Say whether a mention was released: its words, next to each other."""
-        words = [word for word in _folded_words(mention) if _rank(word) >= _FUNCTION]
-        if not words or not all(map(self.has, words)):
-            return False
-        telling = {_stem(word) for word in words if not _is_ordinary(word)}
-        if len(telling) <= 1:
-            return True
-        width = len(telling)
-        rarest = min(telling, key=lambda word: len(self.places[word]))
-        around = (
-            self.words[max(0, at - width) : at + width + 1]
-            for at in self.places[rarest]
-        )
-        return any(telling <= {*map(_stem, words)} for words in around)
-
-
-def _words(
-    answer: str, question: str, known: _Context, *, proper: bool
-) -> Iterator[Span]:
-    """Yield the words of an answer that the context lacks and no dictionary has."""
-    for match in _SPACED.finditer(answer):
-        if not all(map(known.has, _folded_words(match.group()))):
-            yield Span(*match.span())
-    asked = _Question.of(question, known, proper=proper)
-    for number, reading in enumerate(readings(answer)):
-        last = None
-        for match in WORD.finditer(reading.text):
-            word = match.group()
-            span = reading.span(*match.span())
-            if last and (last.group(), word) in asked.pairs:
-                yield reading.span(last.start(), match.end())
-            last = match
-            if known.has(word):
-                continue
-            surface = span.of(answer)
-            if number and fold_text(surface) != word:  # encoded, or disguised
-                guess = not _MEASURED.fullmatch(surface) or _is_listed_name(word)
-            elif proper and surface != surface.lower() and _is_ordinary(word):
-                guess = word in asked.capitals or _could_be_name(answer, span, word)
-            else:
-                guess = word in asked.rare or not _is_ordinary(word)
-            if guess:
+def _figures(read: _Reading, types: AbstractSet[str]) -> Iterator[Span]:
+    """Yield figures, addresses and initials that were not released."""
+    folded = read.folded
+    for run in find_runs(read.tokens):
+        new = [read.tokens[i].place for i in run if i not in read.held]
+        if new and _fits(folded.text[new[0].start : new[-1].end], types):
+            yield folded.span(new[0].start, new[-1].end)
+    shapes = [_APART]
+    shapes += [_MAIL] if "EMAIL_ADDRESS" in types else []
+    shapes += [_INITIALS] if "PERSON" in types else []
+    for pattern in shapes:
+        for match in pattern.finditer(folded.text):
+            span = folded.span(*match.span())
+            leet = pattern is _INITIALS and any(map(str.isdigit, span.of(read.text)))
+            if not leet and match.group() not in read.known.folded:
                 yield span
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Question(Confidential):
-    """Ordinary words of a question that may be names, and rare ones, all folded."""
+def _fits(figure: str, types: AbstractSet[str]) -> bool:
+    """Say whether a figure may be of one of the types."""
+    digits = sum(map(str.isdigit, figure))
+    size = digits + (sum(map(str.isalpha, figure)) >= LEAST)
+    if digits and any(size >= _FIGURES[type_] for type_ in types & _FIGURES.keys()):
+        return True
+    if "MONEY" in types and _SCALED.search(figure):
+        return True
+    return "DATE" in types and _DATE.fullmatch(figure) is not None
 
-    capitals: frozenset[str]
-    pairs: frozenset[tuple[str, str]]
-    rare: frozenset[str]
+
+def _words(
+    read: _Reading, brought: AbstractSet[str], *, proper: bool
+) -> Iterator[Span]:
+    """Yield the words of an answer that the context lacks and no dictionary has."""
+    language = find_language(read.text)
+    foreign = language not in {"en", None} and language == read.known.language
+    for i, token in enumerate(read.tokens):
+        word, span = token.word, token.span
+        if proper and not foreign and read.has_first_name(i):
+            yield span
+        if read.known.has(word):
+            continue
+        surface = span.of(read.text)
+        if foreign:
+            guess = is_listed_name(word)
+        elif fold_text(surface) != word:  # encoded, or disguised
+            guess = not _MEASURED.fullmatch(surface) or is_listed_name(word)
+        else:
+            asked = word in brought and (token.capital or rank(word) >= _RARE)
+            named = proper and token.capital and read.could_be_name(i)
+            guess = asked or named or not is_ordinary(word)
+        if guess:
+            yield span
+
+
+def _brought(question: str, *, proper: bool) -> AbstractSet[str]:
+    """Return the words of a question that could be names, or are rare, folded."""
+    written = {fold_text(match[1]) for match in _CAPITAL.finditer(question)}
+    return written | {
+        word
+        for word in folded_words(question)
+        if (rank(word) >= _TELLING and is_listed_name(word))
+        or (rank(word) >= _RARE and not proper)
+    }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Reading(Confidential):
+    """A reading of an answer, and which figures of it the context holds."""
+
+    folded: Folded
+    text: str
+    tokens: Sequence[Token]
+    held: frozenset[int]
+    known: Released
 
     @classmethod
-    def of(cls, question: str, known: _Context, *, proper: bool) -> _Question:
-        words = list(_folded_words(question))
-        written = {fold_text(match[1]) for match in _CAPITAL.finditer(question)}
-        named_pairs = [two for two in pairwise(words) if all(map(_is_listed_name, two))]
-        return cls(
-            frozenset(
-                word
-                for word in words
-                if word in written
-                or (_is_listed_name(word) and _rank(word) >= _TELLING)
-            ),
-            frozenset(named_pairs if proper else ()) - {*pairwise(known.words)},
-            frozenset(
-                word
-                for word in words
-                if _rank(word) >= _RARE and (_is_listed_name(word) or not proper)
-            ),
+    def of(cls, folded: Folded, text: str, known: Released) -> _Reading:
+        tokens = find_tokens(folded, text)
+        held = frozenset(known.held(folded, tokens))
+        return cls(folded, text, tokens, held, known)
+
+    def is_released(self, span: Span) -> bool:
+        """Say whether the context holds a mention, a figure of it in any notation."""
+        inside = range(*self._inside(span))
+        figures = [i for i in inside if i in self.held or self.tokens[i].digits]
+        words = [self.tokens[i].word for i in inside if i not in figures]
+        words = [w for w in words if rank(w) >= _FUNCTION and w not in SCALES]
+        if not words:
+            return bool(figures) and self.held.issuperset(figures)
+        return self.held.issuperset(figures) and self.known.holds(words)
+
+    def has_first_name(self, i: int) -> bool:
+        """Say whether a surname is behind a first name or an initial."""
+        word, before = self.tokens[i].word, self.tokens[max(0, i - 1)]
+        if rank(word) < _TELLING or word.capitalize() not in surnames():
+            return False
+        span = self.tokens[i].span
+        if _INITIAL_BEFORE.search(self.text, max(0, span.start - 4), span.start):
+            return not self.known.has(word)
+        if _INITIAL_AFTER.match(self.text, span.end):
+            return not self.known.has(word)
+        named = before.word.capitalize() in first_names()
+        released = (before.word, word) in self.known.pairs
+        return named and rank(before.word) >= _TELLING and not released
+
+    def could_be_name(self, i: int) -> bool:
+        """Say whether an ordinary word in a capital may be a name there."""
+        word, token = self.tokens[i].word, self.tokens[i]
+        if len(word) == 1 or rank(word) < _FUNCTION:
+            return False
+        if token.begins:
+            line = _LINE_END.split(self.text[token.span.start :][:_LINE])[0]
+            return all(map(is_listed_name, folded_words(line)))
+        dated = word in MONTHS and (
+            self.tokens[i - 1].digits
+            or self.tokens[i - 1].word in _DATED
+            or any(token.digits for token in self.tokens[i + 1 : i + 2])
         )
+        rare = rank(word) >= _RARE and word not in capitals()
+        return (rare or is_listed_name(word)) and not dated
 
+    def grow(self, spans: Iterable[Span], *, any_word: bool) -> Iterator[Span]:
+        """Grow spans over the tokens beside them that are of such shapes."""
+        for span in spans:
+            first, stop = self._inside(span)
+            if first >= stop:
+                yield span
+                continue
+            tokens = self.tokens[first:stop]
+            loose = any_word and any(token.digits for token in tokens)
+            while first and self._joins(first - 1, first, loose=loose):
+                first -= 1
+            while stop < len(self.tokens) and self._joins(stop, stop, loose=loose):
+                stop += 1
+            start, end = self.tokens[first].span.start, self.tokens[stop - 1].span.end
+            yield Span(min(start, span.start), max(end, span.end))
 
-def _named_words(answer: str, known: _Context) -> Iterator[Span]:
-    """Yield the words of an answer in another language that lists of names have."""
-    for reading in readings(answer):
-        for match in WORD.finditer(reading.text):
-            if _is_listed_name(match.group()) and not known.has(match.group()):
-                yield reading.span(*match.span())
+    def _inside(self, span: Span) -> tuple[int, int]:
+        first = bisect_right(self.tokens, span.start, key=lambda token: token.span.end)
+        stop = bisect_left(self.tokens, span.end, key=lambda token: token.span.start)
+        return first, stop
 
-
-def _could_be_name(answer: str, span: Span, word: str) -> bool:
-    """Say whether an ordinary word in a capital may be a name there."""
-    if not _is_listed_name(word) or _rank(word) < _FUNCTION:
-        return False
-    near = answer[max(0, span.start - _AROUND) : span.start]
-    before = _SENTENCE_END.split(near)[-1]
-    if any(map(str.isalnum, before)):
-        return not (word in MONTHS and _DATED.search(before))
-    after = answer[span.start : span.start + _AROUND]
-    line = re.split(r"[.!?\n]", after, maxsplit=1)[0]
-    return all(map(_is_listed_name, _folded_words(line)))
-
-
-def _folded_words(text: str) -> Iterator[str]:
-    return (match.group() for match in WORD.finditer(fold(text).text))
-
-
-def _rank(word: str) -> int:
-    return common_words().get(word, len(common_words()))
-
-
-def _is_listed_name(word: str) -> bool:
-    name = word.capitalize()
-    return name in first_names() or name in surnames()
-
-
-def _is_ordinary(word: str) -> bool:
-    """Say whether a folded word is one of a dictionary, or made of one."""
-    words = common_words()
-    digits = any(map(str.isdigit, word))
-    if word in words or word in _places() or len(word) == 1 or digits:
-        return not _MIXED.search(word)
-    for bare in (word, _BEGINNINGS.sub("", word, count=1)):
-        stem = _ENDINGS.sub("", bare)
-        made = (bare, stem, f"{stem}e", f"{stem}y", stem.removesuffix("i") + "y")
-        doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
-        if any(len(item) > _LEAST and item in words for item in (*made, doubled)):
+    def _joins(self, i: int, right: int, *, loose: bool) -> bool:
+        """Say whether a token, one of the two around `right`, goes with the other."""
+        token, before = self.tokens[i], self.tokens[right - 1]
+        gap = self.text[before.span.end : self.tokens[right].span.start]
+        ends = len(before.word) > 1 and END.search(gap)
+        if len(gap) > GAP or ends or i in self.held:
+            return False
+        if len(token.word) == 1:
+            return token.digits or token.capital or "." in gap
+        if token.digits or self.known.has(token.word):
+            return token.digits
+        if token.capital and not token.begins:
             return True
-    return False
-
-
-def _stem(word: str) -> str:
-    """Take a plural for the word itself; a stem would take Manning for a man."""
-    return word.removesuffix("s") if len(word) > _LEAST else word
-
-
-@lru_cache(maxsize=1)
-def _places() -> frozenset[str]:
-    """Return words that are written with a capital and name nobody."""
-    names = (*countries(), *peoples(), *MONTHS, *WEEKDAYS, *_UNITS)
-    return frozenset(fold_text(word) for name in names for word in name.split())
+        if rank(token.word) >= _TELLING and is_listed_name(token.word):
+            return True
+        content = loose and rank(token.word) >= _FUNCTION
+        return content or not is_ordinary(token.word)

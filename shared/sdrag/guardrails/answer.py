@@ -102,9 +102,9 @@ def _cut_withheld(
         find_withheld(passages, text, policy, state) if state else ((), True)
     )
     if guesses is not None:
-        guessed = yield from guesses(text, work.draft.question)
+        guessed = yield from guesses(text, work.draft.question, spans)
         cited = SpanUnion(_known_citations(work))
-        spans += tuple(span for span in guessed if not cited.contains(span))
+        spans = tuple(span for span in guessed if not cited.contains(span))
     if spans:
         if policy.disclosure.on_guess == "decline":
             return work.decline("withheld", "not-in-context")

@@ -32,9 +32,9 @@ from sdrag.policy import GroundingSection, Policy
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage, Span
 
-Guesses = Callable[[str, str], Steps[tuple[Span, ...]]]
+Guesses = Callable[[str, str, Sequence[Span]], Steps[tuple[Span, ...]]]
 """Finds what a text, and the question it answers, say of a hidden type that the context
-does not hold."""
+does not hold, around what is known to be withheld."""
 RULE = "grounding"
 
 _MOST_NOVEL = 0.6
@@ -215,7 +215,7 @@ def check_yes_or_no(work: AnswerWork, guesses: Guesses | None) -> Steps[Guarded 
         for claim in answered
         for text in affirmed(question, claim.text)
     }
-    if answered and guesses is not None and (yield from guesses(question, "")):
+    if answered and guesses is not None and (yield from guesses(question, "", ())):
         declines = work.policy.disclosure.on_guess == "decline"
         if statements or propositions(question) or declines:
             return work.decline("withheld", "not-in-context")
