@@ -26,6 +26,7 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.tables import (
     first_names,
     listed,
+    peoples,
     surnames,
 )
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
@@ -83,6 +84,7 @@ _DATE = re.compile(
     r"\d{6}|\d{8}|\d{1,4}\W{1,3}(?:\d\d?|[ivx]{1,4})\W{1,3}\d{1,4}"
     rf"|(?=.*\d).*\b(?:{'|'.join(MONTHS)})\b.*"
 )
+_AGE = re.compile(r"[1-9]\d|1[01]\d")
 _SCALED = re.compile(rf"\d ?(?:{'|'.join(SCALES)})\b")
 _MAIL = re.compile(
     r"(?<!\w)(?:[\w+-]{1,64}(?: \. |\.)){0,6}[\w+-]{1,64}"
@@ -96,6 +98,17 @@ _INITIALS = re.compile(
 )
 _APART = re.compile(r"(?<!\w)[^\W_](?:[ ._*-]{1,3}[^\W_](?!\w)){3,}")
 """Any value in letters apart."""
+_LINK = re.compile(
+    r"(?<![\w@.])(?:[a-z]{2,9}://)?[\w-]{2,64}(?:\.[a-z][\w-]{1,63})+(?:[/?#]\S{0,500})?"
+)
+_SHAPES = (
+    ("", _APART),
+    ("EMAIL_ADDRESS", _MAIL),
+    ("PERSON", _INITIALS),
+    ("DOMAIN_NAME", _LINK),
+    ("URL", _LINK),
+)
+"""Of what type a value has a shape of its own, besides figures."""
 _MEASURED = re.compile(
     r"\W?\d[\d.,:]*[a-z]{0,4}|[a-z]{1,3}-?\d+|[a-z]{1,8}-?\d{2,}|[$@#+!]\w*|\w+[$@#+!]",
     re.IGNORECASE,
@@ -185,15 +198,17 @@ def _figures(read: _Reading, types: AbstractSet[str]) -> Iterator[Span]:
         new = [read.tokens[i].place for i in run if i not in read.held]
         if new and _fits(folded.text[new[0].start : new[-1].end], types):
             yield folded.span(new[0].start, new[-1].end)
-    shapes = [_APART]
-    shapes += [_MAIL] if "EMAIL_ADDRESS" in types else []
-    shapes += [_INITIALS] if "PERSON" in types else []
-    for pattern in shapes:
-        for match in pattern.finditer(folded.text):
+    for wanted, pattern in _SHAPES:
+        for match in pattern.finditer(folded.text) if wanted in {"", *types} else ():
             span = folded.span(*match.span())
-            leet = pattern is _INITIALS and any(map(str.isdigit, span.of(read.text)))
-            if not leet and match.group() not in read.known.folded:
+            decoded = fold_text(span.of(read.text)) != match.group()
+            skipped = decoded and pattern in {_INITIALS, _LINK}
+            if not skipped and match.group() not in read.known.folded:
                 yield span
+    if "NATIONALITY" in types:
+        known, words = read.known, frozenset(map(fold_text, peoples()))
+        named = (t for t in read.tokens if t.word in words and not known.has(t.word))
+        yield from (token.span for token in named)
 
 
 def _fits(figure: str, types: AbstractSet[str]) -> bool:
@@ -203,6 +218,8 @@ def _fits(figure: str, types: AbstractSet[str]) -> bool:
     if digits and any(size >= _FIGURES[type_] for type_ in types & _FIGURES.keys()):
         return True
     if "MONEY" in types and _SCALED.search(figure):
+        return True
+    if "YEARS" in types and _AGE.fullmatch(figure):
         return True
     return "DATE" in types and _DATE.fullmatch(figure) is not None
 
