@@ -28,7 +28,7 @@ from sdrag.linkage.assessment import Assessment, assess_steps
 from sdrag.linkage.meaning import Vectors
 from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.plan import Plan, plan_masking
-from sdrag.linkage.replacing import Masker
+from sdrag.linkage.replacing import Masker, written_forms
 from sdrag.parallel import Pool
 from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import LinkageSection
@@ -171,7 +171,7 @@ def mask_found(
         given=before.pseudonyms if before else {},
         secret=before.secret if before else b"",
         order=tuple(document.id for document in documents),
-        linking=_linking(plan, entities) | (before.linking if before else frozenset()),
+        linking=_linking(plan, entities, before),
         placeholders=earlier.placeholders,
     )
     clean: list[Passage] = []
@@ -246,14 +246,23 @@ def _still_masked(entities: Sequence[Entity], earlier: Sequence[Entity]) -> list
     )
 
 
-def _linking(plan: Plan, entities: Sequence[Entity]) -> frozenset[str]:
-    """Return the forms of what several documents hold and was masked for a chain."""
-    return frozenset(
-        fold_text(form)
-        for number, path in plan.why.items()
-        if len(path) > 1 and plan.corpus.frequency[number] > 1
-        for form in entities[number].forms
-    )
+def _linking(
+    plan: Plan, entities: Sequence[Entity], before: Masker | None
+) -> frozenset[str]:
+    """
+    Return the forms of what several documents hold and was masked to break a chain.
+
+    What had no pseudonym in an earlier plan for that reason gets none for a new form.
+    """
+    earlier = before.linking if before else frozenset()
+    given = before.pseudonyms if before else {}
+    held = set(earlier)
+    for number, path in plan.why.items():
+        forms = {*written_forms(entities[number])}
+        breaks = len(path) > 1 and plan.corpus.frequency[number] > 1
+        if breaks or (forms & earlier and forms.isdisjoint(given)):
+            held |= forms
+    return frozenset(held)
 
 
 def _with_earlier(

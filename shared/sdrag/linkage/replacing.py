@@ -32,7 +32,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -47,7 +47,7 @@ from sdrag.text.readings import readings
 from sdrag.text.spans import SpanUnion, splice
 from sdrag.vocabulary import Confidential, Entity, Span
 
-__all__ = ["Masker", "Refusal", "Replaced", "Style", "check_style"]
+__all__ = ["Masker", "Refusal", "Replaced", "Style", "check_style", "written_forms"]
 
 Style = Literal["label", "type", "redact", "pseudonym"]
 Refusal = Literal["keeps-chain", "spells-masked"]
@@ -98,7 +98,7 @@ class Masker(Confidential):
         given: By folded form, the pseudonyms that were given before, first ones first.
         secret: What aliases of ids are made with; the key, or chance, by default.
         order: Ids whose aliases are their numbers where there is no key.
-        linking: Folded forms of what was masked to break chains.
+        linking: Forms, as they are searched for, of what was masked to break chains.
         placeholders: What is put in place of values, and is not searched.
 
     Raises:
@@ -134,10 +134,8 @@ class Masker(Confidential):
         """By a form as it is searched for: first as they are, then other spellings."""
         owners = dict(self._plain)
         for entity in self.entities:
-            named = ROLES.get(entity.type, "name") == "name"
-            for form in entity.forms if named else ():
-                for written in other_spellings(form):
-                    owners.setdefault(written, entity)
+            for written in _respelled(entity):
+                owners.setdefault(written, entity)
         return owners
 
     @cached_property
@@ -152,26 +150,28 @@ class Masker(Confidential):
             label = self.labels[entity.id]
             if self.style == "pseudonym" and written in self.given:
                 label = self._safe((self.given[written], label))
+            elif self.style == "pseudonym" and written in self.linking:
+                label = self._types[entity.id]
             rows.append((entity.id, label))
         return rows
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
         """What stands for each entity, by its id: the pseudonym it was given first."""
+        if self.style != "pseudonym":
+            return self._types
+        given = {form: at for at, form in enumerate(self.given)}
+        return {e.id: self._pseudonym(e, given) for e in self.entities}
+
+    @cached_property
+    def _types(self) -> Mapping[str, str]:
+        """What says the type of each entity, by its id, or nothing of it."""
         types = {
             entity.id: PLAIN[0] if self.style == "redact" else f"[{entity.type}]"
             for entity in self.entities
         }
         safe = {label: self._safe((label,)) for label in set(types.values())}
-        labels = {id_: safe[label] for id_, label in types.items()}
-        if self.style == "pseudonym":
-            given = {form: at for at, form in enumerate(self.given)}
-            labels |= {
-                entity.id: self._pseudonym(entity, given)
-                for entity in self.entities
-                if entity.id not in self._linking
-            }
-        return labels
+        return {id_: safe[label] for id_, label in types.items()}
 
     @cached_property
     def refused(self) -> Mapping[str, Refusal]:
@@ -180,17 +180,9 @@ class Masker(Confidential):
             return {}
         plain = {id_ for id_, label in self.labels.items() if label in PLAIN}
         spelled: dict[str, Refusal] = dict.fromkeys(plain, "spells-masked")
-        return spelled | dict.fromkeys(self._linking, "keeps-chain")
-
-    @cached_property
-    def _linking(self) -> frozenset[str]:
-        """Ids of what was masked to break chains, and had no pseudonym before."""
-        return frozenset(
-            entity.id
-            for entity in self.entities
-            if not self.linking.isdisjoint(map(fold_text, entity.forms))
-            and self.given.keys().isdisjoint(map(fold_text, entity.forms))
-        )
+        kept = self.linking - self.given.keys()
+        linking = {owner.id for form, owner in self._plain.items() if form in kept}
+        return spelled | dict.fromkeys(linking, "keeps-chain")
 
     def _pseudonym(self, entity: Entity, given: Mapping[str, int]) -> str:
         """Return what was given first, else a new one, after section 4.2.4."""
@@ -206,7 +198,7 @@ class Masker(Confidential):
         if self.style != "pseudonym":
             return dict(self.given)
         new = zip(self._owners, self._replacements, strict=True)
-        made = {w: label for w, (id_, label) in new if id_ not in self.refused}
+        made = {w: label for w, (_, label) in new if w not in self.linking}
         return {**self.given, **made}
 
     @property
@@ -291,7 +283,9 @@ class Masker(Confidential):
 
     def _numbered(self, label: str, entity: str, document: str) -> str:
         """Return a label with the number of its entity in a document."""
-        by_number = self.style == "label" or entity in self._linking
+        by_number = (
+            self.style in {"label", "pseudonym"} and self._types[entity] == label
+        )
         if not (by_number and self.key and document) or label in PLAIN:
             return label
         digest = _digest(self.key, f"number {document}\0{entity}")
@@ -369,6 +363,19 @@ def check_style(style: str, key: bytes | None) -> None:
             f"Pseudonyms need a key of {_KEY_BYTES} bytes or more.",
             hint="Pass a key: without one they could be guessed.",
         )
+
+
+def written_forms(entity: Entity) -> Iterator[str]:
+    """Yield the forms of an entity as they are searched for."""
+    yield from map(fold_text, entity.forms)
+    yield from _respelled(entity)
+
+
+def _respelled(entity: Entity) -> Iterator[str]:
+    """Yield other spellings of the names of a person."""
+    named = ROLES.get(entity.type, "name") == "name"
+    for form in entity.forms if named else ():
+        yield from other_spellings(form)
 
 
 def _digest(key: bytes, name: str) -> str:
