@@ -21,9 +21,18 @@ SUMMARIES = tomllib.loads(
 NLI = {"grounding": {"method": "nli"}}
 
 
-def judge(summary, of, policy=None, question="", **options):
+SURE = '{"probability": 0.9}'
+
+
+def fail(asked):
+    """A model or a judge that is down."""
+    raise ValueError
+
+
+def judge(summary, of, policy=None, question="", model=fail, **options):
     """Return why highlights do not support a summary."""
-    engine = Engine(policy or {}, len, options=Options(**options), stage="highlight")
+    options = Options(**options)
+    engine = Engine(policy or {}, model, options=options, stage="highlight")
     ground = settings_of(engine, structured).grounding
     highlights = [Highlight("p", Span(0, len(text)), text) for text in of]
     return run(ground(question, summary, highlights), engine.runner())
@@ -34,10 +43,54 @@ def test_what_a_summary_invents_is_caught_and_what_it_rewords_is_not():
     pytest.importorskip("torch")
     wrong = [judge(row["wrong"], row["of"]) for row in SUMMARIES]
     right = [judge(row["right"], row["of"]) for row in SUMMARIES]
+    asked = [judge(row["right"], row["of"], model=lambda _: SURE) for row in SUMMARIES]
 
     assert len(SUMMARIES) == 40
     assert wrong.count("unsupported") >= 38
     assert right.count("") >= 38
+    assert asked.count("") == 40, "the model frees what was doubted"
+
+
+OPENS = "The museum opens at ten on weekdays."
+
+
+@pytest.mark.parametrize(
+    ("summary", "reply", "policy", "why", "asked"),
+    [
+        ("It opens at ten on weekdays.", SURE, {}, "", 0),
+        ("It opens at ten and has a parking lot.", SURE, {}, "", 1),
+        (
+            "It opens at ten and has a parking lot.",
+            '{"probability": 0.2}',
+            {},
+            "unsupported",
+            1,
+        ),
+        ("It opens at ten and has a parking lot.", "Yes.", {}, "unsupported", 1),
+        ("It opens at eleven.", SURE, {}, "unsupported", 0),
+        ("It opens at ten, says Elvis.", SURE, {}, "unsupported", 0),
+        (
+            "It opens at ten and has a parking lot.",
+            SURE,
+            {"grounding": {}},
+            "unsupported",
+            0,
+        ),
+    ],
+)
+def test_a_model_is_asked_about_what_the_scorer_doubts(
+    summary, reply, policy, why, asked
+):
+    """Never about a figure or a name; not at all where the policy names a method."""
+    pytest.importorskip("torch")
+    prompts = []
+
+    def model(prompt):
+        prompts.append(prompt)
+        return reply
+
+    assert judge(summary, [OPENS], policy, model=model) == why
+    assert len(prompts) == asked
 
 
 @pytest.mark.parametrize(
@@ -61,10 +114,6 @@ def test_a_yes_or_a_no_is_judged_by_what_it_affirms_of_the_question(
 
 def test_a_judge_of_the_application_judges_summaries():
     """Where `grounding` names one; if it fails, the summary counts as unchecked."""
-
-    def fail(pairs):
-        raise ValueError
-
     for entailment, why in (
         (lambda pairs: [0.9 for _ in pairs], ""),
         (lambda pairs: [0.1 for _ in pairs], "unsupported"),

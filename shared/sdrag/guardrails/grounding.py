@@ -38,6 +38,7 @@ does not hold, around what is known to be withheld."""
 RULE = "grounding"
 
 _MOST_NOVEL = 0.6
+_CERTAIN = frozenset({"missing", "figures", "bounds", "names"})
 _MOST_EVIDENCE = 2_000
 """Characters of each passage that a judge reads at once."""
 
@@ -50,12 +51,14 @@ class ClaimSupport(Confidential):
     Args:
         score: The support, from 0 to 1; None where it could not be checked.
         novelty: How far its words are from the passages', as the local scorer has it.
+        faults: The local scorer's rules that it fails.
     """
 
     claim: Claim
     score: float | None
     passage_ids: tuple[str, ...] = ()
     novelty: float = 0.0
+    faults: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"ClaimSupport(score={self.score}, {len(self.passage_ids)} passages)"
@@ -125,6 +128,7 @@ def _locally(
             support.score,
             tuple(dict.fromkeys(evidence[at][0] for at in support.sentences)),
             support.novelty,
+            support.faults,
         )
         for claim, support in zip(claims, supported, strict=True)
     ]
@@ -173,7 +177,9 @@ def find_unsupported(
     Say why a summary is not supported by what it was made of; nothing, if it is.
 
     All of it is in its few sentences, so the local scorer takes a word that is far from
-    each of theirs for invented.
+    each of theirs for invented. It takes many a paraphrase for that, so where the
+    policy names no method, the model is asked about what the scorer doubts. A figure,
+    a bound or a name that is not there is no matter of doubt.
     """
     section = policy.grounding or GroundingSection()
     found = _stated(draft.answer, placeholders)
@@ -184,12 +190,19 @@ def find_unsupported(
         for claim in found
         for text in split_claim(draft.question, claim.text)
     ]
+    doubted = []
     for support in (yield from supports(read, draft.passages, section)):
         if support.score is None:
             return "unchecked"
         if support.score < section.threshold or support.novelty > _MOST_NOVEL:
-            return "unsupported"
-    return ""
+            doubted.append(support)
+    if any(policy.grounding or _CERTAIN & {*each.faults} for each in doubted):
+        return "unsupported"
+    whole = Passage("highlights", "\n".join(each.text for each in draft.passages))
+    asked = [support.claim for support in doubted]
+    confirmed = yield from supports(asked, [whole], GroundingSection(method="llm"))
+    is_confirmed = all(_least(each) >= section.threshold for each in confirmed)
+    return "" if is_confirmed else "unsupported"
 
 
 def _stated(answer: str, placeholders: Placeholders) -> tuple[Claim, ...]:

@@ -69,11 +69,13 @@ class Support:
         sentences: The places of the sentences that support it best, ascending.
         novelty: How far, from 0 to 1, the furthest of the words that the evidence lacks
             is from its closest piece of it; 0 where none is lacking.
+        faults: The rules of `agreement` that the claim fails, and `missing`.
     """
 
     score: float
     sentences: tuple[int, ...]
     novelty: float = 0.0
+    faults: tuple[str, ...] = ()
 
 
 class Spoken(NamedTuple):
@@ -147,7 +149,12 @@ def _score(
     elif agreement.conflicts:
         score *= _CONFLICT
     novelty = _novelty(spoken.words, closeness, frozenset().union(*sets))
-    return Support(round(score, SCORE_DIGITS), cited, round(novelty, SCORE_DIGITS))
+    return Support(
+        round(score, SCORE_DIGITS),
+        cited,
+        round(novelty, SCORE_DIGITS),
+        ("missing",) if agreement.missing else agreement.conflicts,
+    )
 
 
 def _novelty(spoken: Sequence[str], closeness: Row, known: frozenset[str]) -> float:

@@ -175,8 +175,9 @@ class HighlightSection(Section):
     answer_sentences: Annotated[int, Field(ge=1, le=20)] = 2
     """The most sentences of an answer."""
     grounded: bool = True
-    """Whether highlights that do not support the model's summary, by the `method` and
-    `threshold` of `grounding`, are the answer in its place. A stream waits for that."""
+    """Whether highlights that do not support the model's summary are the answer in its
+    place: by `grounding`, if it is there, else by the local scorer, and by the model
+    where that doubts. A stream waits for it."""
     max_questions: Annotated[int, Field(ge=1, le=8)] = 1
     """How many questions of one message are answered apart, in their order; the rest
     goes with the last."""
