@@ -34,12 +34,16 @@ from sdrag.errors import InternalError, SdragError, check_type, cut_off
 from sdrag.framework import NO_FRAMEWORK, Framework, Model
 from sdrag.guardrails.injection import scan_passages
 from sdrag.options import Options
-from sdrag.policy import InjectionSection, Policy, PolicySource
+from sdrag.policy import InjectionSection, Policy, PolicySource, nearest_role
 from sdrag.principals import current_session
 from sdrag.privacy.audit import AuditEvent, emit
 from sdrag.privacy.identities import pseudonymized
 from sdrag.privacy.log_privacy import warn_without_filter
-from sdrag.privacy.operator_warnings import OperatorWarnings, warn_of_everything
+from sdrag.privacy.operator_warnings import (
+    OperatorWarnings,
+    warn_of_everything,
+    warn_of_unbound,
+)
 from sdrag.requirements import check_requirements, embeds
 from sdrag.state import StateSource, open_state
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
@@ -196,6 +200,10 @@ class Engine:
         self.warnings = OperatorWarnings()
         if self.policy.allow_empty and not self.policy.constraints:
             warn_of_everything(self.policy_hash)
+        if self.state is not None and stage in _RELEASING:
+            rules = [rule for rule in self.policy.rules if not rule.always]
+            if unbound := self.state.bindings.find_unbound(rules):
+                warn_of_unbound(self.policy_hash, unbound)
 
     def _set_up_disclosure(self, state: StateSource) -> DisclosureSetup:
         policy, window = self.policy, self.framework.context_window(self.llm)
@@ -323,6 +331,11 @@ class Engine:
         self.warnings.of_keys(self.policy.rules, passages)
         keys = self.policy.disclosure.document_keys
         self.warnings.of_documents(with_documents(passages, keys))
+
+    def warn_of_principal(self, principal: Principal | None) -> None:
+        """Warn of a principal whose role is nearly one that the policy names."""
+        if principal is not None and (near := nearest_role(self.policy, principal)):
+            self.warnings.of_role(*near)
 
     def runner(self, search: HostSearch | None = None) -> PortRunner:
         """Return a runner for one request."""

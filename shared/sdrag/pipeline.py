@@ -104,6 +104,7 @@ def _release(
 ) -> Steps[Disclosure]:
     """Guard, locate, cut and guard again what the principal may see."""
     policy, setup = engine.policy, engine.disclosure
+    engine.warn_of_principal(request.principal)
     passages = with_documents(allowed.passages, policy.disclosure.document_keys)
     is_marked = policy.disclosure.influence == "none" and engine.stage != "view"
     if is_marked:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from sdrag.disclosure import setup, trial
 from sdrag.disclosure.setup import check_understood, not_understood
 from sdrag.errors import ConstraintNotUnderstoodError, PolicyError
 from sdrag.policy import Policy
@@ -89,3 +91,25 @@ def test_an_example_that_is_opened_makes_a_vague_sentence_particular() -> None:
         reasons = not_understood(Policy.read({"constraints": [entry]}))
         assert is_accepted is not bool(reasons)
         assert is_accepted or "none of its examples" in reasons["c1"]
+
+
+REFUSED = Path(__file__).with_name("refused.txt").read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("has_networks", [True, False])
+def test_whatever_is_refused_comes_with_sentences_that_are_accepted(
+    has_networks, monkeypatch
+) -> None:
+    """In other languages, of one word, misspelt, vague: always three."""
+    if not has_networks:
+        for module in (setup, trial):
+            monkeypatch.setattr(module, "installed", lambda: False)
+    reasons = not_understood(Policy.read({"constraints": REFUSED}))
+    offered = [re.findall("“(.+?)”", reason) for reason in reasons.values()]
+
+    assert not has_networks or len(reasons) == len(REFUSED) > 60
+    assert {len(each) for each in offered} == {3}
+    assert not not_understood(Policy.read({"constraints": sorted({*chain(*offered)})}))
+    # The bank itself too: which of it is near depends on the sentence.
+    bank = trial.read_offers() if has_networks else ()
+    assert not not_understood(Policy.read({"constraints": list(bank)}))

@@ -22,7 +22,7 @@ from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import is_available
-from sdrag.disclosure.trial import why_not_enforced
+from sdrag.disclosure.trial import advise, why_not_enforced
 from sdrag.effects.limits import Limits
 from sdrag.effects.steps import Steps
 from sdrag.embeddings import installed
@@ -40,17 +40,20 @@ def why_not(parsed: ParsedConstraint, policy: Policy) -> str:
     """
     Say why a constraint cannot be enforced without a model; nothing where it can.
 
-    What is asked for by form or by name needs neither a model nor the extra `local`.
+    A reason quotes nothing of it, and says what would be understood in its place. What
+    is asked for by form or by name needs neither a model nor the extra `local`.
     """
     if parsed.status == "needs_model":
-        return parsed.reason
+        return f"{parsed.reason} {advise(parsed)}"
     if installed():
         return why_not_enforced(parsed, _examples_of(parsed, policy))
     if _needs_scorer(parsed):
-        return f"It must be understood, and the scorer is not installed. {_INSTALL}"
-    if parsed.identifying:
-        return f"What identifies people needs the tagger. {_INSTALL}"
-    return ""
+        reason = "It must be understood, and the scorer is not installed."
+    elif parsed.identifying:
+        reason = "What identifies people needs the tagger."
+    else:
+        return ""
+    return f"{reason} {_INSTALL} {advise(parsed)}"
 
 
 def _examples_of(parsed: ParsedConstraint, policy: Policy) -> tuple[str, ...]:

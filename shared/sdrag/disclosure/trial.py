@@ -37,18 +37,10 @@ _BLANKET = re.compile(
     r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
     r"|texts?|documents?|records?|files?|it|this)\b"
 )
-_CONCRETE = (
-    "Remove names of people",
-    "Hide diagnoses and treatments",
-    "Hide salaries and debts",
-    "Hide passwords and door codes",
-    "Hide addresses and telephone numbers",
-    "Hide previous convictions",
-    "Hide privileged legal advice",
-    "Hide religious beliefs",
-    "Hide profit forecasts and prices",
-    "Hide how the safe was opened",
-)
+_OFFERS = files("sdrag.disclosure.local").joinpath("offers.txt")
+_OFFERED = 3
+_NEAR = 0.35
+"""From this cosine on a sentence is near another in meaning."""
 
 
 def read_subject(parsed: ParsedConstraint) -> str:
@@ -62,13 +54,12 @@ def why_not_enforced(parsed: ParsedConstraint, examples: tuple[str, ...] = ()) -
     least = refused_above(parsed)
     if least == math.inf or _margin(read_subject(parsed)) < least:
         return ""
-    offered = " or ".join(f"“{text}”" for text in suggest(parsed))
-    say = f"Say what to hide, as in {offered}"
+    say = advise(parsed)
     if not examples:
-        return f"It does not say what to hide. {say}, or add `examples`."
+        return f"It does not say what to hide. {say} Or add `examples`."
     if _opens(parsed.constraint.text, examples):
         return ""
-    return f"It does not say what to hide, and opens none of its examples. {say}."
+    return f"It does not say what to hide, and opens none of its examples. {say}"
 
 
 def _is_due(parsed: ParsedConstraint) -> bool:
@@ -117,8 +108,34 @@ def _opens(text: str, examples: tuple[str, ...]) -> bool:
     return any(decision.chance >= least for decision in decisions)
 
 
-def suggest(parsed: ParsedConstraint) -> list[str]:
-    """Return the three nearest of constraints that say what to hide."""
-    asked, *known = np.asarray(embed_texts([read_subject(parsed), *_CONCRETE]))
-    nearest = np.argsort(-(np.stack(known) @ asked))[:3]
-    return [_CONCRETE[place] for place in nearest]
+def advise(parsed: ParsedConstraint) -> str:
+    """Say what could be said in place of a constraint that is refused."""
+    return (
+        f"Say what to hide, as in {' or '.join(f'“{text}”' for text in offer(parsed))}."
+    )
+
+
+def offer(parsed: ParsedConstraint) -> list[str]:
+    """
+    Return sentences that would be understood, the nearest in meaning first.
+
+    Where none is near they are the first of the bank, which ask for what has a form.
+    """
+    texts = near = read_offers()
+    if installed():
+        asked = np.asarray(embed_texts([read_subject(parsed)])[0])
+        scores = (_offered_vectors() @ asked).round(SCORE_DIGITS)
+        ranked = np.argsort(-scores, kind="stable")
+        near = [texts[place] for place in ranked if scores[place] >= _NEAR]
+    return [*dict.fromkeys([*near, *texts])][:_OFFERED]
+
+
+@lru_cache(maxsize=1)
+def read_offers() -> list[str]:
+    """Return the bank of sentences; the first ask for what has a form."""
+    return _OFFERS.read_text("utf-8").splitlines()
+
+
+@lru_cache(maxsize=1)
+def _offered_vectors() -> Any:
+    return np.asarray(embed_texts(read_offers()))

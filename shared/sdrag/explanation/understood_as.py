@@ -38,8 +38,8 @@ from sdrag.disclosure.constraint_parser.words import (
     word_set,
 )
 from sdrag.disclosure.setup import why_not
-from sdrag.disclosure.trial import suggest, why_not_enforced
-from sdrag.policy import Policy
+from sdrag.disclosure.trial import offer, why_not_enforced
+from sdrag.policy import Policy, nearest_attribute
 from sdrag.vocabulary import Constraint, Keep, Mention
 
 _METHODS = {
@@ -132,7 +132,10 @@ def describe(
             outcome = "The model decides."
         elif policy.when_not_understood == "withhold":
             outcome = "NOT UNDERSTOOD: without a model, all it holds for is withheld."
-        advice = f"Would be understood, for instance: “{reworded(parsed)}”"
+        near = [*dict.fromkeys((reworded(parsed), *offer(parsed)))][:_SHOWN]
+        advice = f"Would be understood, for instance: {_quoted(near, 'or')}"
+        if parsed.status == "needs_model":
+            reason = parsed.reason
         if parsed.kind == "only":
             advice = (
                 "Delete it: what no other sentence hides stays. Words that one hides"
@@ -253,6 +256,7 @@ def settings_of(policy: Policy) -> Iterator[str]:
     if policy.metadata.verbatim:
         keys = ", ".join(policy.metadata.verbatim)
         yield f"metadata: no constraint reads {keys} (metadata.verbatim)"
+    yield from _audiences_of(policy)
     if policy.disclosure.top_k is not None:
         yield (
             "warning: with top_k the question decides which constraints are applied,"
@@ -268,6 +272,31 @@ def settings_of(policy: Policy) -> Iterator[str]:
         )
 
 
+def _audiences_of(policy: Policy) -> Iterator[str]:
+    """Yield what readers whom a sentence exempts are not shown all the same."""
+    rules = policy.rules if any(rule.unless for rule in policy.rules) else ()
+    asked = {rule.id: parse(rule).everywhere for rule in rules}
+    for rule, attributes in ((r, each) for r in rules for each in r.unless):
+        for key in attributes:
+            if near := nearest_attribute(key):
+                yield (
+                    f"warning: {rule.id} exempts by `{key}`, which is no more than an"
+                    f" attribute that your application gives; did you mean `{near}`?"
+                )
+        held = [r for r in rules if r.id != rule.id and attributes not in r.unless]
+        others = [r.id for r in held if asked[r.id] & asked[rule.id]]
+        if others:
+            who = (
+                f"{key}: {_joined(map(str, v), 'or')}" for key, v in attributes.items()
+            )
+            both = asked[rule.id].intersection(*(asked[name] for name in others[:1]))
+            yield (
+                f"warning: whoever has {_joined(who)} is exempt from {rule.id} and is"
+                f" still shown a placeholder for {_joined(names_of(both))}, which"
+                f" {_joined(others)} {'hide' if others[1:] else 'hides'} too"
+            )
+
+
 def _quoting(reason: str, parsed: ParsedConstraint) -> str:
     """Return a reason of the parser with the word quoted that it counts to."""
     words = number_words(plain_text(parsed.constraint.text))
@@ -279,7 +308,7 @@ def _quoting(reason: str, parsed: ParsedConstraint) -> str:
 def reworded(parsed: ParsedConstraint) -> str:
     """Return a sentence that is understood where a constraint is not."""
     if parsed.status == "understood" and why_not_enforced(parsed):
-        return suggest(parsed)[0]
+        return offer(parsed)[0]
     texts = (*_rewordings(parsed), _UNDERSTOOD)
     rules = (replace(parsed.constraint, text=text) for text in texts)
     known = (p for p in map(parse, rules) if p.status == "understood")

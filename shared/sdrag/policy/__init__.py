@@ -1,6 +1,12 @@
 """The policy: one YAML file that says what must not be disclosed, and to whom."""
 
-from sdrag.policy.audiences import applies, binds, metadata_of_any
+from sdrag.policy.audiences import (
+    applies,
+    binds,
+    metadata_of_any,
+    nearest_attribute,
+    nearest_role,
+)
 from sdrag.policy.document import (
     ConstraintSection,
     ExampleSection,
@@ -59,5 +65,7 @@ __all__ = [
     "binds",
     "check_not_empty",
     "metadata_of_any",
+    "nearest_attribute",
+    "nearest_role",
     "policy_schema",
 ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -61,6 +62,34 @@ def binds(constraint: Constraint, principal: Principal | None) -> bool:
         )
         for attributes in constraint.unless
     )
+
+
+def nearest_attribute(key: str) -> str:
+    """Return what a key of an `unless` was probably meant to be, if it is none."""
+    known = ("id", "tenant", "roles", "level")
+    return (
+        "" if key in known else next(iter(get_close_matches(key, known, 1, 0.75)), "")
+    )
+
+
+def nearest_role(policy: Policy, principal: Principal) -> tuple[str, str] | None:
+    """
+    Return a role that a constraint names, with its id, if a principal's is nearly it.
+
+    Nearly means in another case or with a letter or two changed; a role that some
+    constraint names is right.
+    """
+    named = {
+        str(role): rule.id
+        for rule in policy.rules
+        for attributes in rule.unless
+        for role in attributes.get("roles", ())
+    }
+    folded = {role.casefold(): role for role in named}
+    for role in sorted(map(str, principal.roles - named.keys())):
+        for near in get_close_matches(role.casefold(), folded, 1, 0.8):
+            return folded[near], named[folded[near]]
+    return None
 
 
 def metadata_of_any(policy: Policy) -> dict[str, Any]:

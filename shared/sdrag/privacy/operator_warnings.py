@@ -107,6 +107,17 @@ class OperatorWarnings:
                 len(passages),
             )
 
+    def of_role(self, role: str, constraint_id: str) -> None:
+        """Warn of a principal who has nearly a role that a constraint names."""
+        self._once(
+            ("role", role, constraint_id),
+            "A principal has a role that no constraint names, nearly %s of the `unless`"
+            " of %s. Roles are compared as they are, so the constraint binds: check how"
+            " the role is spelt in the policy and in your application.",
+            repr(role) if _IDENTIFIER.fullmatch(role) else "a role",
+            constraint_id,
+        )
+
     def _once(self, cause: Hashable, message: str, *args: Any) -> None:
         if cause not in self._known:
             self._known.add(cause)
@@ -118,6 +129,16 @@ def warn_of_everything(policy_hash: str) -> None:
     _logger.warning(
         "The policy %s has no constraints, as it allows: no text is withheld by it.",
         policy_hash,
+    )
+
+
+def warn_of_unbound(policy_hash: str, ids: Sequence[str]) -> None:
+    """Warn that a state was bound before some constraints were what they are."""
+    _logger.warning(
+        "The state was bound under another policy than %s, without the constraints %s."
+        " Bind the corpus again: what is not bound is read chunk by chunk.",
+        policy_hash,
+        ", ".join(ids),
     )
 
 

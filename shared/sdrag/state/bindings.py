@@ -24,6 +24,8 @@ from sdrag.state.keys import RULE_BYTES, Keys, join_rules, split_rules
 from sdrag.state.tables import binding, chunk, form
 from sdrag.vocabulary import Binding, Constraint, Passage
 
+_SAMPLE = 1000
+
 
 class Bindings:
     """The bindings in the database of a state."""
@@ -95,6 +97,22 @@ class Bindings:
                 if row.rule in rules:
                     scores[row.chunk][rules[row.rule]] = row.score
         return [scores.get(passage.id) for passage in passages]
+
+    def find_unbound(self, constraints: Iterable[Constraint]) -> list[str]:
+        """
+        Return the ids of constraints that none of the passages was compared with.
+
+        A sample of the passages is read; where none was bound there is nothing to tell.
+
+        Raises:
+            HostError: The database failed.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(sa.select(chunk.c.rules).limit(_SAMPLE)).all()
+        if not rows:
+            return []
+        bound = {rule for row in {*rows} for rule in split_rules(row.rules)}
+        return [each.id for each in constraints if self._rule(each) not in bound]
 
     def place(self, documents: Mapping[str, bytes]) -> None:
         """
