@@ -13,6 +13,7 @@ from sdrag.errors import require_extra
 
 with require_extra("langchain", "langchain_sdrag"):
     from langchain_sdrag.answer_guard import AnswerGuard
+    from langchain_sdrag.disclosure_control import DisclosureControl
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
     from langchain_sdrag.ingest import (
         ConstraintBinder,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerGuard",
     "ConstraintBinder",
+    "DisclosureControl",
     "FilteredRetriever",
     "HierarchySummarizer",
     "HighlightAndSummarize",

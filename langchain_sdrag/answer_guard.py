@@ -31,6 +31,11 @@ from sdrag.policy import PolicySource
 from sdrag.principals import current_principal
 from sdrag.state import StateSource
 
+_WRITE = (
+    'Write `{"question": RunnablePassthrough(), "context": retriever} |'
+    " RunnablePassthrough.assign(answer=...) | guard`: what answers returns the answer"
+    " alone."
+)
 Inputs = Mapping[str, Any]
 Output = str | dict[str, Any]
 """The answer, or with `return_report` the answer and what was found out about it."""
@@ -79,10 +84,13 @@ class AnswerGuard(
         super().__init__(policy, llm, None, state, options, return_report=return_report)
 
     def _prepare(self, given: Inputs) -> tuple[dict[str, int], Work]:
-        missing = {"question", "context", "answer"} - set(given)
+        keys = ("question", "context", "answer")
+        missing = [key for key in keys if not _has(given, key)]
         if missing:
-            raise UsageError(f"The input lacks {sorted(missing)}.")
+            raise UsageError(f"The input lacks {', '.join(missing)}.", hint=_WRITE)
         context, answer = given["context"], given["answer"]
+        if isinstance(answer, Mapping) and "sources" in answer:
+            answer = answer["answer"]
         if isinstance(context, (str, Document)) or not isinstance(context, Sequence):
             raise UsageError(
                 "The context is a list of documents.",
@@ -98,3 +106,7 @@ class AnswerGuard(
             return report_of(guarded) if self.return_report else guarded.text
 
         return {"passages": len(passages)}, check
+
+
+def _has(given: object, key: str) -> bool:
+    return isinstance(given, Mapping) and key in given

@@ -11,6 +11,7 @@ from sdrag.errors import require_extra
 
 with require_extra("llamaindex", "llamaindex_sdrag"):
     from llamaindex_sdrag.answer_guard import AnswerGuard
+    from llamaindex_sdrag.disclosure_control import DisclosureControl
     from llamaindex_sdrag.guarded_tool import guard_tool
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
     from llamaindex_sdrag.ingest import (
@@ -34,6 +35,7 @@ with require_extra("llamaindex", "llamaindex_sdrag"):
 __all__ = [
     "AnswerGuard",
     "ConstraintBinder",
+    "DisclosureControl",
     "FilteredRetriever",
     "HierarchySummarizer",
     "HighlightAndSummarize",

@@ -11,6 +11,7 @@ from chromadb.api.shared_system_client import SharedSystemClient
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SHOWN = {
     "agent": "[person] saw two men",
+    "all_four": "answered: The harbour opens at six. (checked)",
     "answer": "[person] saw two men",
     "authorize": "clerk-7 ['The witness [person] saw two men",
     "ingest": "stored: ['The witness was [person].",
@@ -35,7 +36,7 @@ def test_example(name, framework, capsys):
 
 
 def test_there_are_no_others():
-    """Each framework has the same four."""
+    """Each framework has the same ones."""
     for framework in ("langchain", "llamaindex"):
         names = {path.stem for path in (EXAMPLES / framework).iterdir()}
         assert names - {"__pycache__"} == set(SHOWN)

@@ -42,6 +42,7 @@ from sdrag.privacy.log_privacy import warn_without_filter
 from sdrag.privacy.operator_warnings import (
     OperatorWarnings,
     warn_of_everything,
+    warn_of_no_state,
     warn_of_unbound,
 )
 from sdrag.requirements import check_requirements, embeds
@@ -198,6 +199,8 @@ class Engine:
         remembers = stage in _REMEMBERING or state is not None
         self.state = self.disclosure.state if remembers else None
         self.warnings = OperatorWarnings()
+        if stage == "answer" and state is None and self.policy.constraints:
+            warn_of_no_state()
         if self.policy.allow_empty and not self.policy.constraints:
             warn_of_everything(self.policy_hash)
         if self.state is not None and stage in _RELEASING:

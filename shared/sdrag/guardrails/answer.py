@@ -29,7 +29,7 @@ from sdrag.guardrails.withheld import find_withheld, is_of_another
 from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import GUARDS, Policy
 from sdrag.state import State
-from sdrag.text.spans import SpanUnion, merge, splice
+from sdrag.text.spans import SpanUnion, merge, splice, subtract
 from sdrag.vocabulary import Principal, Span
 
 MOST_CHARACTERS = 40_000
@@ -105,6 +105,8 @@ def _cut_withheld(
         guessed = yield from guesses(text, work.draft.question, spans)
         cited = SpanUnion(_known_citations(work))
         spans = tuple(span for span in guessed if not cited.contains(span))
+    standing = work.placeholders.find(text)
+    spans = tuple(part for span in spans for part in subtract(span, standing))
     if spans:
         if policy.disclosure.on_guess == "decline":
             return work.decline("withheld", "not-in-context")

@@ -124,6 +124,14 @@ class OperatorWarnings:
             _logger.warning(message, *args)
 
 
+def warn_of_no_state() -> None:
+    """Warn of a guard that cannot know what was withheld from its context."""
+    _logger.warning(
+        "A guard of answers has no state, so it does not know what was withheld from"
+        " its context. Give it the retriever's: `state=`."
+    )
+
+
 def warn_of_everything(policy_hash: str) -> None:
     """Warn that a policy is in force which hides nothing, as it says itself."""
     _logger.warning(

@@ -76,6 +76,18 @@ class SpanUnion:
         )
 
 
+def subtract(span: Span, others: Iterable[Span]) -> Iterator[Span]:
+    """Yield what others, which are apart and in order, leave of a span."""
+    start = span.start
+    for other in others:
+        if other.overlaps(span):
+            if start < other.start:
+                yield Span(start, other.start)
+            start = max(start, other.end)
+    if start < span.end:
+        yield Span(start, span.end)
+
+
 def splice(text: str, spans: Iterable[Span], replace: Callable[[Span], str]) -> str:
     """
     Replace each span by what `replace` says of it.
