@@ -51,6 +51,15 @@ def test_the_same_places_are_hidden_after(printed):
     assert "stood at the gate" in after
 
 
+def test_it_ends_with_all_four_systems(printed):
+    """What was masked, released, highlighted and answered, of one letter."""
+    shown = panel(printed, "all four systems in one graph")
+
+    for stage in ("masked:", "released:", "highlighted:", "answered:"):
+        assert stage in shown
+    assert "harbour opens at six. (checked)" in shown
+
+
 def test_every_application_is_measured(printed):
     """Two frameworks, plain and wrapped, with an injection and without."""
     rows = [

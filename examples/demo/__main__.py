@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
+from runpy import run_module
 from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -44,6 +47,7 @@ def demo(
     with TemporaryDirectory(prefix="sdrag-demo-") as folder:
         _tell_story(console, Path(folder, "story"))
         _measure(console, Path(folder, "articles"), top_k)
+    _show_all_four(console)
 
 
 def _tell_story(console: Console, folder: Path) -> None:
@@ -68,6 +72,17 @@ def _tell_story(console: Console, folder: Path) -> None:
     )
     for title, text, color in panels:
         console.print(Panel(text, title=title, title_align="left", border_style=color))
+
+
+def _show_all_four(console: Console) -> None:
+    """Mask, bind, redact, highlight and check in one graph, and show what each made."""
+    printed = StringIO()
+    with redirect_stdout(printed):
+        run_module("examples.langchain.all_four")
+    title = "all four systems in one graph"
+    shown = Text(printed.getvalue().strip())
+    shown.highlight_regex(r"\[[\w-]+\]", "bold green")
+    console.print(Panel(shown, title=title, title_align="left", border_style="green"))
 
 
 def _measure(console: Console, folder: Path, top_k: int) -> None:

@@ -79,7 +79,7 @@ def test_each_stage_sees_what_it_may(framework, tmp_path, replace):
     if replace == "rewrite":  # the model serves the masker alone
         control = framework.package.DisclosureControl(policy_of(replace), control.state)
     bound = framework.transform(control.binder(), masked)
-    retriever = control.retriever(framework.index(bound, 3))
+    retriever = control.retriever(framework.index(bound, 5))
     for question, expected in ASKED.items():
         for worded in (question, question + HIJACK):
             released, answer, status = ask(framework, control, retriever, worded)
