@@ -46,7 +46,7 @@ from sdrag.privacy.operator_warnings import (
     warn_of_unbound,
 )
 from sdrag.requirements import check_requirements, embeds
-from sdrag.state import StateSource, open_state
+from sdrag.state import WAIT_SECONDS, StateSource, open_state
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
 __all__ = [
@@ -212,10 +212,11 @@ class Engine:
         policy, window = self.policy, self.framework.context_window(self.llm)
         if window is not None:  # the rest is for instructions, constraints, the reply
             policy = policy.fitted(window // 2)
+        seconds = min(WAIT_SECONDS, policy.disclosure.timeout_seconds)
         return DisclosureSetup(
             policy=policy,
             # Its vectors are of these embeddings, so no other wrapper sees them.
-            state=open_state(state).remembering(),
+            state=open_state(state, timeout_seconds=seconds).remembering(),
             locator=_local(policy, self.options.detector),
             has_model=self.llm is not None,
             has_embeddings=embeds(self.embeddings),

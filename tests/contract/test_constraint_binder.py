@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
+from importlib import import_module
 
 import pytest
 
+from sdrag.errors import HostError
 from sdrag.state import open_state
 
+from ..support import doubles
 from ..support.doubles import verdicts
 from ..support.frameworks import BOTH, SYNC_AND_ASYNC
 
@@ -81,6 +86,47 @@ def test_an_index_that_stands_is_bound_one_by_one(build, ask, chunks, is_async):
     assert first.read >= 2
     assert (again.passages, again.located, again.read) == (2, 2, 0)
     assert ask(chunks[1]) == ["Later [person] left."]
+
+
+@SYNC_AND_ASYNC
+def test_what_was_done_before_a_failure_stays(framework, monkeypatch, state, is_async):
+    """Documents are bound and read some at a time; the next run goes on there."""
+    monkeypatch.setattr(import_module("sdrag.disclosure.ingest"), "_CHARACTERS", 1)
+    embed, fails = doubles.toy_vectors, True
+
+    def embed_texts(texts):
+        if fails and any("late" in text for text in texts):
+            raise ConnectionError
+        return embed(texts)
+
+    monkeypatch.setattr(doubles, "toy_vectors", embed_texts)
+    binder = framework.package.ConstraintBinder(
+        {"constraints": [NAMES["text"]]}, state, embeddings=framework.embeddings
+    )
+    texts = [TEXT, LATER, "Ann Lee was late."]
+    documents = [framework.document(t, t, t) for t in texts]
+
+    with pytest.raises(HostError):
+        framework.transform(binder, documents, is_async=is_async)
+
+    fails = False
+    done = binder.bind_documents(documents)
+    assert (done.passages, done.located, done.read) == (3, 3, 1)
+
+
+@SYNC_AND_ASYNC
+def test_a_locked_state_is_waited_for_as_long_as_the_policy_says(
+    framework, chunks, state, is_async
+):
+    """Then the error says so, and the next call works."""
+    policy = {**POLICY, "disclosure": {"timeout_seconds": 0.05}}
+    binder = framework.package.ConstraintBinder(policy, state)
+    with closing(sqlite3.connect(state, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(HostError, match=r"locked for 0\.05 s"):
+            framework.transform(binder, chunks, is_async=is_async)
+
+    assert framework.transform(binder, chunks, is_async=is_async) == chunks
 
 
 def test_what_a_model_read_at_ingest_no_question_asks_it_again(framework, build, ask):

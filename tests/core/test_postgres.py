@@ -26,9 +26,9 @@ def database(postgres_url):
     return opened(postgres_url)
 
 
-def opened(url, patience=30.0):
+def opened(url, timeout_seconds=30.0):
     open_state(url)
-    return Database(PostgresUrl(url), patience=patience)
+    return Database(PostgresUrl(url), timeout_seconds=timeout_seconds)
 
 
 def insert(connection, value):
@@ -84,8 +84,8 @@ def test_of_two_writers_one_waits_and_sees_what_the_other_wrote(database):
 
 
 def test_waiting_for_another_writer_ends(postgres_url):
-    """After the patience it was given, with an error, never with half a write."""
-    patient, hasty = opened(postgres_url), opened(postgres_url, patience=1.0)
+    """After the time it was given, with an error, never with half a write."""
+    patient, hasty = opened(postgres_url), opened(postgres_url, timeout_seconds=1.0)
 
     with (
         patient.writing(),

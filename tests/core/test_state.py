@@ -21,10 +21,11 @@ from sdrag.state import open_state
 from sdrag.state.database import Database
 from sdrag.state.findings import Located
 from sdrag.state.keys import Keys
+from sdrag.state.ledger import Shown
 from sdrag.state.register import Register, make_forms, make_word
-from sdrag.state.tables import binding, finding, form
+from sdrag.state.tables import binding, finding, form, shown, tables
 from sdrag.text.folding import fold
-from sdrag.vocabulary import Constraint, Passage, Span
+from sdrag.vocabulary import Binding, Constraint, Passage, Span
 
 from ..support.tables import each_row
 
@@ -153,6 +154,10 @@ CHANGES = {
 }
 
 
+COLUMNS = [column for table in tables.sorted_tables for column in table.c]
+WRONG_VALUES = [b"\xff\0", "x", 5, 10**12, 1.5, "[1]", '{"a": []}', '{"a": "b"}']
+
+
 def spans_in(rows):
     return {span for row in rows for spans in row.spans.values() for span in spans}
 
@@ -260,6 +265,36 @@ class TestFindings:
 
         with pytest.raises(HostError, match="not as sdrag wrote it"):
             look_up()
+
+    @pytest.mark.parametrize("column", COLUMNS, ids=str)
+    def test_a_value_of_another_type_is_named(self, column, tmp_path):
+        """SQLite takes any value in any column; none is taken for a fault of ours."""
+        path, rule = tmp_path / "state.db", Constraint("names", "Hide names")
+        passage, session = Passage("p", "Text."), b"s" * 16
+
+        def use():
+            state = open_state(path)
+            if column.table is shown:
+                facts = [Shown(TEXT, DOCUMENT, {"fact": 0.5})]
+                state.ledger.update(session, lambda _: facts, 0.0, 9.0)
+            bound = [Binding("names", "p", 0.5)]
+            state.bindings.write([passage], [rule], bound, top_n=1, floor=0.0)
+            state.findings.add([located()], {DOCUMENT: forms_of("Karlsson")})
+            state.bindings.place({"p": DOCUMENT})
+            state.findings.read([TEXT], b"Lone")
+            state.findings.registers([DOCUMENT])
+            state.bindings.read([passage], [rule])
+
+        for value in WRONG_VALUES:
+            use()
+            with suppress(sqlite3.IntegrityError), closing(sqlite3.connect(path)) as at:
+                change = f"UPDATE {column.table} SET {column.name} = ?"  # noqa: S608
+                at.execute(change, (value,))
+                at.commit()
+            with suppress(HostError, UsageError):
+                use()
+            _delete(path)
+            path.with_name("state.db.key").unlink()
 
     def test_the_oldest_that_was_met_makes_room(self, monkeypatch, state):
         """What a binder found stays."""
@@ -578,16 +613,22 @@ class TestDatabase:
         assert {f.stat().st_mode & 0o077 for f in tmp_path.iterdir()} == {0}
 
     def test_waiting_for_another_writer_ends(self, tmp_path):
-        """After the patience it was given, with an error, never with half a write."""
+        """Whether a process or a thread has it; never with half a write."""
         path = tmp_path / "state.db"
         open_state(path)
-        database = Database(str(path), patience=0.05)
+        database = Database(str(path), timeout_seconds=0.05)
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")
 
-        with pytest.raises(HostError):
+        with pytest.raises(HostError, match=r"locked for 0\.05 s\. Does another"):
             put(database, "a")
 
         other.rollback()
         other.close()
+        with (
+            database.writing(),
+            ThreadPoolExecutor(1) as pool,
+            pytest.raises(HostError, match=r"locked for 0\.05 s\."),
+        ):
+            pool.submit(put, database, "a").result()
         assert bound(database) == []

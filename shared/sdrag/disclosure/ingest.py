@@ -2,10 +2,10 @@
 Ingest: bind constraints to a corpus, and locate what they withhold in it.
 
 Documents are read whole, in the order in which their chunks come, some at a time; what
-was located of them is kept before the next ones are read, so an interrupted run goes on
-where it stopped. A text that could not be decided stays unlocated, and is located when
-it is retrieved. What is to be known again of a document holds for all its chunks, in
-whatever batches they come.
+was bound and located of them is kept before the next ones are read, so an interrupted
+run goes on where it stopped. A text that could not be decided stays unlocated, and is
+located when it is retrieved. What is to be known again of a document holds for all its
+chunks, in whatever batches they come.
 
 Constraints may come, change and go while the index stands. A new one holds from the
 next question on: what was never read for it is read then, or when the corpus is bound
@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.disclosure.binding import bind, choose_for
+from sdrag.disclosure.binding import FEW, bind, choose_for
 from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import LAYER_KEY, Texts, by_document, with_documents
@@ -27,9 +27,9 @@ from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps
 from sdrag.vocabulary import Passage
 
-_CHARACTERS, _FOR_A_CALL = 40_000, 2_000
-"""So much text is located between two commits; with a model, for each of its calls that
-may run at once."""
+_CHARACTERS, _FOR_A_CALL, _MOST = 20_000, 2_000, 40_000
+"""So much text is read between two commits; with a model, so much for each of its calls
+that may run at once, up to the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,16 @@ def ingest(
         setup: The engine.
         progress: Is called after every step.
     """
-    if setup.has_embeddings:
-        yield from _bound(passages, setup)
-    return (yield from locate(passages, setup, progress))
+    if setup.has_model and len(setup.policy.rules) > FEW:
+        for batch in _batches(passages, setup):  # the whole corpus chooses what to ask
+            yield from _bound(batch, setup)
+    return (yield from locate(passages, setup, progress, binds=True))
 
 
 def _bound(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
     """Bind the constraints to the passages that are not bound yet."""
+    if not setup.has_embeddings:
+        return
     rules = setup.policy.rules
     asked = [rule for rule in rules if not rule.always]
     chunks = _bindable(passages)
@@ -95,14 +98,15 @@ def locate(
     passages: Sequence[Passage],
     setup: DisclosureSetup,
     progress: Progress | None = None,
+    *,
+    binds: bool = False,
 ) -> Steps[Ingested]:
-    """Locate what constraints withhold in whole documents; as `ingest`."""
+    """Locate what constraints withhold in whole documents, or bind them too."""
     done = Ingested()
     unlimited = replace(setup, policy=setup.policy.without_limits())
-    size = _CHARACTERS
-    if setup.has_model:
-        size = min(size, _FOR_A_CALL * setup.limits.concurrency)
-    for batch in _batches(passages, size):
+    for batch in _batches(passages, setup):
+        if binds:
+            yield from _bound(batch, setup)
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         candidates = yield from choose_for(batch, "", None, unlimited)
         lookup = yield from locate_texts(texts, setup, candidates.asked, whole=True)
@@ -130,9 +134,14 @@ def forget_document(passages: Sequence[Passage], setup: DisclosureSetup) -> Step
     state.bindings.forget(passage.id for passage in passages)
 
 
-def _batches(passages: Sequence[Passage], size: int) -> Iterator[tuple[Passage, ...]]:
+def _batches(
+    passages: Sequence[Passage], setup: DisclosureSetup
+) -> Iterator[tuple[Passage, ...]]:
     """Yield whole documents, so many together that little is lost by a commit."""
     batch: list[Passage] = []
+    size = _CHARACTERS
+    if setup.has_model:
+        size = min(_MOST, _FOR_A_CALL * setup.limits.concurrency)
     left = size
     for text_indices in by_document(passages):
         batch += (passages[text_index] for text_index in text_indices)

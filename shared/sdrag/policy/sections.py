@@ -129,7 +129,8 @@ class DisclosureSection(Section):
     Then only an index that a `RedactingTransformer` filled under this policy is
     searched, without the words of the question that the constraints hide."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
-    """The most seconds of one call of a model."""
+    """The most seconds of one call of a model; and, up to 30, of waiting for a state
+    that another process has locked."""
 
     @property
     def mark(self) -> str:

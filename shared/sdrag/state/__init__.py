@@ -8,6 +8,6 @@ was found in which text; `register`, what is to be known again of a document;
 shown.
 """
 
-from sdrag.state.opening import State, StateSource, open_state
+from sdrag.state.opening import WAIT_SECONDS, State, StateSource, open_state
 
-__all__ = ["State", "StateSource", "open_state"]
+__all__ = ["WAIT_SECONDS", "State", "StateSource", "open_state"]

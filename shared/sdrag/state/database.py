@@ -12,9 +12,10 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from random import random
 from threading import RLock
+from time import monotonic
 from typing import Any
 from urllib.parse import quote, urlsplit
 from weakref import WeakSet
@@ -32,8 +33,8 @@ MEMORY = ":memory:"
 VERSION = b"4"
 """Of the tables; a state of another version is refused."""
 
-_PATIENCE = 30.0
-"""Seconds for which a transaction waits for another one."""
+_MOST_MILLISECONDS = 60_000
+"""Of one statement in PostgreSQL, and between two of one transaction."""
 _AT_ONCE = 500
 _EVICTED_AT = 0.01
 """The share of writes that look whether there are too many rows."""
@@ -93,7 +94,8 @@ class Database:
     """
     Where a state is kept; safe with several threads and processes.
 
-    A transaction waits for another one for as many seconds as it has patience.
+    A transaction waits for those of other threads and processes for `timeout_seconds`
+    in all.
 
     Raises:
         HostError: The database cannot be reached.
@@ -101,13 +103,14 @@ class Database:
     """
 
     def __init__(
-        self, where: str | PostgresUrl, *, patience: float = _PATIENCE
+        self, where: str | PostgresUrl, *, timeout_seconds: float = 30.0
     ) -> None:
+        self.timeout_seconds = timeout_seconds
         self._schema = "" if isinstance(where, str) else where.schema
         self._is_in_memory = where == MEMORY
         self._lock = RLock()
         with self._failures():
-            self._engine = _connect(where, patience)
+            self._engine = _connect(where, timeout_seconds)
         sa.event.listen(self._engine, "begin", _begin)
         sa.event.listen(self._engine, "connect", _sync_at_checkpoints)
         _DATABASES.add(self)
@@ -138,10 +141,10 @@ class Database:
         # The one connection to a database in memory serves one thread at a time.
         with (
             self._failures(),
-            self._lock if self._is_in_memory else nullcontext(),
-            self._engine.execution_options(**options).begin() as connection,
+            self._turn(alone=self._is_in_memory) as seconds,
+            self._engine.execution_options(wait=seconds, **options).begin() as opened,
         ):
-            yield connection
+            yield opened
 
     @contextmanager
     def writing(self, part: str = "") -> Iterator[sa.Connection]:
@@ -154,17 +157,17 @@ class Database:
         """
         with (
             self._failures(),
-            nullcontext() if self._schema else self._lock,
-            self._engine.execution_options(writes=True).begin() as connection,
+            self._turn(alone=not self._schema) as seconds,
+            self._engine.execution_options(wait=seconds, writes=True).begin() as opened,
         ):
             if self._schema:
                 lock = sa.func.hashtext(f"sdrag {self._schema}")
                 if part:
                     share = sa.func.pg_advisory_xact_lock_shared(lock)
                     lock = sa.func.hashtext(f"sdrag {self._schema} {part}")
-                    connection.execute(sa.select(share))
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(lock)))
-            yield connection
+                    opened.execute(sa.select(share))
+                opened.execute(sa.select(sa.func.pg_advisory_xact_lock(lock)))
+            yield opened
 
     def seal(self, make: Callable[[], bytes] | None) -> bytes:
         """
@@ -225,17 +228,41 @@ class Database:
         return seal
 
     @contextmanager
+    def _turn(self, *, alone: bool) -> Iterator[float]:
+        """Wait for other threads, where it is to be `alone`; yield the seconds left."""
+        if not alone:
+            yield self.timeout_seconds
+            return
+        lock, end = self._lock, monotonic() + self.timeout_seconds
+        if not lock.acquire(timeout=self.timeout_seconds):
+            raise self._locked()
+        try:
+            yield max(0.0, end - monotonic())
+        finally:
+            lock.release()
+
+    def _locked(self) -> HostError:
+        return HostError(
+            f"The state was locked for {self.timeout_seconds:g} s.",
+            hint="Does another process, such as a backup, hold it? Or raise"
+            " `disclosure.timeout_seconds`, or `timeout_seconds` of `open_state`.",
+        )
+
+    @contextmanager
     def _failures(self) -> Iterator[None]:
         try:
             yield
         except SQLAlchemyError as error:
-            kind = type(getattr(error, "orig", None) or error).__name__
+            below = getattr(error, "orig", None) or error
+            if getattr(below, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                raise self._locked() from None
+            kind = type(below).__name__
             raise HostError(
                 f"The state's database failed ({kind}).", hint=_HINT
             ) from None
 
 
-def _connect(where: str | PostgresUrl, patience: float) -> sa.Engine:
+def _connect(where: str | PostgresUrl, timeout_seconds: float) -> sa.Engine:
     given: dict[str, Any] = {
         "hide_parameters": True,
         "logging_name": "sdrag",
@@ -244,18 +271,22 @@ def _connect(where: str | PostgresUrl, patience: float) -> sa.Engine:
     if isinstance(where, PostgresUrl):
         with require_extra("postgres", "A state in PostgreSQL"):
             import psycopg  # noqa: F401, PLC0415 -- an extra
-        wait = round(1000 * patience)
+        wait = max(1, round(1000 * timeout_seconds))
         connecting: dict[str, Any] = {
             "connect_timeout": 10,
             "application_name": "sdrag",
             **where.url.query,
             "options": f"{where.url.query.get('options', '')}"
             f" -c search_path={where.schema} -c lock_timeout={wait}"
-            f" -c statement_timeout={2 * wait}"
-            f" -c idle_in_transaction_session_timeout={2 * wait}",
+            f" -c statement_timeout={_MOST_MILLISECONDS}"
+            f" -c idle_in_transaction_session_timeout={_MOST_MILLISECONDS}",
         }
         engine = sa.create_engine(
-            where.url, connect_args=connecting, pool_pre_ping=True, **given
+            where.url,
+            connect_args=connecting,
+            pool_pre_ping=True,
+            pool_timeout=timeout_seconds,
+            **given,
         )
     elif where == MEMORY:
         connecting = {"check_same_thread": False, "isolation_level": None}
@@ -269,11 +300,12 @@ def _connect(where: str | PostgresUrl, patience: float) -> sa.Engine:
             creator=lambda: sqlite3.connect(
                 f"file:{quote(where)}?mode=rw",
                 uri=True,
-                timeout=patience,
+                timeout=timeout_seconds,
                 isolation_level=None,
                 check_same_thread=False,
             ),
             poolclass=QueuePool,
+            pool_timeout=timeout_seconds,
             **given,
         )
     return engine
@@ -299,8 +331,11 @@ def _sync_at_checkpoints(connection: Any, _: object) -> None:
 
 def _begin(connection: sa.Connection) -> None:
     if connection.dialect.name == "sqlite":
-        writes = connection.get_execution_options().get("writes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        options = connection.get_execution_options()
+        wait = round(1000 * options.get("wait", 0))
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {wait}")
+        begin = "BEGIN IMMEDIATE" if options.get("writes") else "BEGIN"
+        connection.exec_driver_sql(begin)
 
 
 def rows_among(

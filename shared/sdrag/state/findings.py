@@ -23,7 +23,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from sdrag.errors import HostError
 from sdrag.memo import Memo
 from sdrag.state.database import Database, evict, may_evict, rows_among, upsert
 from sdrag.state.keys import (
@@ -34,7 +33,7 @@ from sdrag.state.keys import (
     split_rules,
 )
 from sdrag.state.register import Forms, Register, read_forms, write_forms
-from sdrag.state.tables import binding, chunk, finding, form
+from sdrag.state.tables import binding, changed_row, chunk, finding, form
 from sdrag.vocabulary import Span
 
 LOCAL, MODEL = b"L", b"M"
@@ -101,7 +100,7 @@ class Findings:
             if not gone.isdisjoint(text[:DOCUMENT_BYTES] for text in located) or any(
                 rows_among(connection, bound, chunk.c.document, gone)
             ):
-                raise _changed()
+                raise changed_row()
         return located
 
     def add(self, rows: Iterable[Located], forms: Mapping[bytes, Forms]) -> None:
@@ -194,7 +193,7 @@ class Findings:
         known: dict[bytes, Forms] = {}
         for row in rows_among(connection, sa.select(form), form.c.document, documents):
             if row.tag != self._keys.tag(row.document, row.forms.encode()):
-                raise _changed()
+                raise changed_row()
             known[row.document] = read_forms(row.forms)
         return known
 
@@ -230,7 +229,7 @@ class Findings:
 
     def _located(self, row: Any) -> Located:
         if row.tag != self._tag(row._mapping):  # noqa: SLF001 -- SQLAlchemy's own
-            raise _changed()
+            raise changed_row()
         rules = split_rules(row.rules)
         spans, whole = _read_spans(rules, row.spans), row.seen is None
         return Located(row.text, row.engine, frozenset(rules), spans, whole, row.tag)
@@ -249,10 +248,3 @@ def _merge(known: Forms | None, added: Forms | None) -> Forms:
     for item, rules in (added or {}).items():
         merged[item] = merged.get(item, frozenset()) | rules
     return merged
-
-
-def _changed() -> HostError:
-    return HostError(
-        "A row of the state is not as sdrag wrote it, or is gone.",
-        hint="Restore the database from a backup, or forget the document and bind it.",
-    )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from sdrag.state.database import Database, evict, may_evict, upsert
-from sdrag.state.tables import shown
+from sdrag.state.tables import changed_row, shown
 
 MOST_FACTS = 10_000
 """Of one session. Where it has no room, nothing more is shown that tells a fact."""
@@ -61,7 +61,8 @@ class Ledger:
             until: When what is shown now ends.
 
         Raises:
-            HostError: The database failed; nothing is remembered.
+            HostError: The database failed, or a row is not as it was written; nothing
+                is remembered.
         """
         if may_evict():
             with self._database.writing() as connection:
@@ -72,7 +73,7 @@ class Ledger:
             connection.execute(shown.delete().where(mine, shown.c.until <= now))
             known = sa.select(shown).where(mine)
             rows = [
-                Shown(row.text, row.document, json.loads(row.facts))
+                Shown(row.text, row.document, _read_facts(row.facts))
                 for row in connection.execute(known.order_by(shown.c.text))
             ]
             more = [
@@ -86,3 +87,10 @@ class Ledger:
                 for each in choose(rows)
             ]
             upsert(connection, shown, more)
+
+
+def _read_facts(written: str) -> dict[str, float]:
+    try:
+        return {fact: float(risk) for fact, risk in json.loads(written).items()}
+    except (AttributeError, TypeError, ValueError):
+        raise changed_row() from None

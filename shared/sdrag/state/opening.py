@@ -28,6 +28,9 @@ if TYPE_CHECKING:  # SQLAlchemy is imported when a state is opened
     from sdrag.state.findings import Findings
     from sdrag.state.ledger import Ledger
 
+WAIT_SECONDS = 30.0
+"""For which a state is waited for that others have locked, unless less is asked for."""
+
 _MEMORY = ":memory:"
 _HEADER = b"SQLite format 3\0"
 _SECRET_BYTES = 32
@@ -102,7 +105,9 @@ class State:
                 "A state in memory cannot be shared with another process.",
                 hint="Pass the path of one.",
             )
-        return partial(open_state, key=self.key_path), (self.path,)
+        wait = self.database.timeout_seconds
+        opened = partial(open_state, key=self.key_path, timeout_seconds=wait)
+        return opened, (self.path,)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
@@ -112,7 +117,12 @@ StateSource = State | str | Path | None
 """A state, its path or its URL, or nothing: then it is in memory."""
 
 
-def open_state(where: StateSource = None, *, key: str | Path | None = None) -> State:
+def open_state(
+    where: StateSource = None,
+    *,
+    key: str | Path | None = None,
+    timeout_seconds: float = WAIT_SECONDS,
+) -> State:
     """
     Open a state.
 
@@ -122,6 +132,7 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
             as it is; without any, a new one is in memory.
         key: The file of the key, which is made with the state and serves no other one.
             By default it is next to the path, or what the URL says.
+        timeout_seconds: For which a state is waited for that others have locked.
 
     Raises:
         UsageError: It is none of these, its folder is missing, the key is not its
@@ -131,6 +142,8 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
     """
     if isinstance(where, State):
         return where
+    if not timeout_seconds > 0:
+        raise UsageError("`timeout_seconds` of a state must be over 0.")
     if where is not None and not isinstance(where, (str, os.PathLike)):
         raise UsageError(
             f"A state must be a path or a State, got {type(where).__name__}.",
@@ -159,12 +172,13 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
                 hint="Add `key=FILE` to the URL, or pass `key=`.",
             )
         key_path = Path(key or url.key or "")
-        database, path = Database(url), url.shown
+        database = Database(url, timeout_seconds=timeout_seconds)
+        path = url.shown
     else:
         key_path = Path(key or f"{path}.key")
         with _file_failures():
             _check_file(Path(path), key_path)
-        database = Database(path)
+        database = Database(path, timeout_seconds=timeout_seconds)
     secret = _unsealed(database, key_path)
     return _state(database, secret, path, str(key_path))
 

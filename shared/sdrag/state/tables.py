@@ -10,11 +10,54 @@ have a tag, a keyed hash of all that is in them. `shown` says what a session was
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import sqlalchemy as sa
 
+from sdrag.errors import HostError
+
+
+def changed_row() -> HostError:
+    """Return the error of a row that is not as sdrag wrote it, or is gone."""
+    return HostError(
+        "A row of the state is not as sdrag wrote it, or is gone.",
+        hint="Restore the database from a backup, or forget the document and bind it.",
+    )
+
+
+class _Checked(sa.TypeDecorator[Any]):
+    """A type that is checked at reading: SQLite takes any value in any column."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def __init__(self, kind: sa.types.TypeEngine[Any]) -> None:
+        super().__init__()
+        self.impl = kind
+
+    def result_processor(
+        self, dialect: sa.Dialect, coltype: object
+    ) -> Callable[[Any], Any] | None:
+        """Refuse a value of another type, before SQLAlchemy converts it."""
+        convert = super().result_processor(dialect, coltype)
+        if dialect.name != "sqlite":
+            return convert
+        kind = self.impl_instance.python_type
+
+        def read(value: Any) -> Any:
+            if not isinstance(value, kind | None):
+                raise changed_row()
+            return value
+
+        return read
+
+
 tables = sa.MetaData()
-_Bytes = sa.LargeBinary
-_Id = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+_Bytes = _Checked(sa.LargeBinary())
+_Text = _Checked(sa.Text())
+_Number = _Checked(sa.Double())
+_Id = _Checked(sa.Text().with_variant(sa.Text(collation="C"), "postgresql"))
 """Compared by bytes, as SQLite does."""
 
 meta = sa.Table(
@@ -37,7 +80,7 @@ binding = sa.Table(
     tables,
     sa.Column("rule", _Bytes, primary_key=True),
     sa.Column("chunk", _Id, primary_key=True, index=True),
-    sa.Column("score", sa.Double, nullable=False),
+    sa.Column("score", _Number, nullable=False),
 )
 finding = sa.Table(
     "finding",
@@ -46,16 +89,16 @@ finding = sa.Table(
     sa.Column("tag", _Bytes, primary_key=True),
     sa.Column("engine", _Bytes, nullable=False),
     sa.Column("rules", _Bytes, nullable=False),
-    sa.Column("spans", sa.Text, nullable=False),
+    sa.Column("spans", _Text, nullable=False),
     # When a text was read by itself; null where its whole document was.
-    sa.Column("seen", sa.Double, index=True),
+    sa.Column("seen", _Number, index=True),
 )
 form = sa.Table(
     "form",
     tables,
     sa.Column("document", _Bytes, primary_key=True),
     sa.Column("tag", _Bytes, nullable=False),
-    sa.Column("forms", sa.Text, nullable=False),
+    sa.Column("forms", _Text, nullable=False),
 )
 shown = sa.Table(
     "shown",
@@ -63,7 +106,7 @@ shown = sa.Table(
     sa.Column("session", _Bytes, primary_key=True),
     sa.Column("text", _Bytes, primary_key=True),
     sa.Column("document", _Bytes, nullable=False),
-    sa.Column("facts", sa.Text, nullable=False),
+    sa.Column("facts", _Text, nullable=False),
     # When it is forgotten, in seconds since 1970.
-    sa.Column("until", sa.Double, nullable=False, index=True),
+    sa.Column("until", _Number, nullable=False, index=True),
 )
