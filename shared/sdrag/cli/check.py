@@ -179,20 +179,23 @@ def _print(
     from sdrag.explanation.trial import opened_by
     from sdrag.explanation.understood_as import keep_in_words, settings_of
 
+    failures: dict[str, list[ExampleFailure]] = {}
+    for failure in results.failures:
+        failures.setdefault(failure.constraint_id, []).append(failure)
     typer.echo(f"{path}: a valid policy")
     for number, parsed in enumerate(constraints, start=1):
         rule = parsed.constraint
         typer.echo(f"\n{number}. “{rule.text}” ({rule.id})")
         for line in _describe(parsed, policy, has_model=has_model):
             typer.echo(fill(line, 88, initial_indent="   ", subsequent_indent="     "))
-        for failure in results.failures:
-            if failure.constraint_id == rule.id:
-                _print_failure(policy, failure)
+        for failure in failures.get(rule.id, ()):
+            _print_failure(policy, failure)
     typer.echo("")
     if any(parsed.kind in {"meaning", "statement"} for parsed in constraints):
         typer.echo(fill(_NETWORKS, 88))
-    for keep in (each.keep() for each in policy.keep):
-        ids = ", ".join(opened_by(keep, policy)) or "nothing that was tried"
+    for entry in policy.keep:
+        keep, alone = entry.keep(), policy.model_copy(update={"keep": (entry,)})
+        ids = ", ".join(opened_by(keep, alone)) or "nothing that was tried"
         opens = "may open" if keep.pattern else "opens"
         typer.echo(f"keep, under every sentence: {keep_in_words(keep)}; {opens} {ids}")
     for line in settings_of(policy):
@@ -233,7 +236,7 @@ def _describe(
 
 def _print_failure(policy: Policy, failure: ExampleFailure) -> None:
     """Print an example that does not hold: its text, what is expected, and what is."""
-    (entry,) = (e for e in policy.constraints if e.id == failure.constraint_id)
+    entry = policy.entries[failure.constraint_id]
     example = entry.examples[failure.example - 1]
     typer.echo(f"   EXAMPLE {failure.example} FAILS: {example.text}")
     if failure.kind == "refused":

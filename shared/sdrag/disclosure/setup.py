@@ -58,9 +58,8 @@ def why_not(parsed: ParsedConstraint, policy: Policy) -> str:
 
 def _examples_of(parsed: ParsedConstraint, policy: Policy) -> tuple[str, ...]:
     """Return the texts of which the policy says that a constraint hides something."""
-    name = parsed.constraint.id
-    entries = (entry for entry in policy.constraints if entry.id == name)
-    return tuple(e.text for entry in entries for e in entry.examples if e.hides)
+    entry = policy.entries.get(parsed.constraint.id)
+    return tuple(e.text for e in entry.examples if e.hides) if entry else ()
 
 
 def not_understood(policy: Policy) -> dict[str, str]:

@@ -61,8 +61,7 @@ class Trial(Confidential):
 
 def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
     """Try an understood constraint of a policy, with its keeps, on sentences."""
-    name = parsed.constraint.id
-    (entry,) = (each for each in policy.constraints if each.id == name)
+    entry = policy.entries[parsed.constraint.id]
     alone = entry.model_copy(update={"where": {}, "unless": (), "examples": ()})
     explainer = Explainer(policy.model_copy(update={"constraints": (alone,)}))
     hides: dict[str, tuple[str, ...]] = {}

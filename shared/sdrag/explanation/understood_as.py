@@ -123,8 +123,8 @@ def describe(
 ) -> Description:
     """Describe what a constraint hides, or why it is refused; it is quoted."""
     rule = parsed.constraint
-    entries = (each for each in policy.constraints if each.id == rule.id)
-    keeps = tuple(keep.keep() for entry in entries for keep in entry.keep)
+    entry = policy.entries.get(rule.id)
+    keeps = tuple(keep.keep() for keep in entry.keep) if entry else ()
     limits = limits_of(replace(rule, keep=keeps))
     if reason := why_not(parsed, policy):
         outcome = "REFUSED: nothing runs with this sentence until it is understood."

@@ -7,9 +7,8 @@ from sdrag.policy.audiences import (
     nearest_attribute,
     nearest_role,
 )
+from sdrag.policy.constraint_sections import ConstraintSection, ExampleSection
 from sdrag.policy.document import (
-    ConstraintSection,
-    ExampleSection,
     Policy,
     PolicySource,
     check_not_empty,

@@ -10,195 +10,34 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, ValidationError, field_validator
 
 from sdrag.errors import PolicyError, UsageError
+from sdrag.policy.constraint_sections import ConstraintSection, Keeps
 from sdrag.policy.guard_sections import GUARDS, GuardSections
 from sdrag.policy.reading import Lines, explained, parsed, text_of
 from sdrag.policy.sections import (
     DisclosureSection,
     HighlightSection,
     LinkageSection,
-    Listed,
     MetadataSection,
-    Section,
     SessionSection,
     TracingSection,
     WithheldSection,
-    listed,
 )
-from sdrag.text.folding import fold_text
-from sdrag.text.patterns import Pattern
-from sdrag.vocabulary import (
-    STRUCTURED,
-    Constraint,
-    Keep,
-    Method,
-    Sensitivity,
-    WhereMissing,
-)
+from sdrag.vocabulary import Constraint
 
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _LEAST = 64
 """Tokens; of a smaller piece of a text nobody could say what it means."""
-
-
-def _alternatives(value: Any) -> Any:
-    """Take one mapping as a list of one, and an empty one as none."""
-    if isinstance(value, Mapping):
-        return (value,) if value else ()
-    return value
-
-
-Attributes = Annotated[dict[str, Listed], Field(min_length=1)]
-Unless = Annotated[
-    tuple[Attributes, ...],
-    BeforeValidator(
-        _alternatives,
-        json_schema_input_type=tuple[Attributes, ...] | dict[str, Listed],
-    ),
-]
-Quoted = Annotated[
-    tuple[str, ...],
-    BeforeValidator(listed, json_schema_input_type=tuple[str, ...] | str),
-]
-
-
-class ExampleSection(Section):
-    """A test of a constraint, which `sdrag check` runs."""
-
-    text: str = Field(min_length=1, repr=False)
-    """As a passage could say it."""
-    hides: Quoted = Field(default=(), repr=False)
-    """What of it must not leave."""
-    keeps: Quoted = Field(default=(), repr=False)
-    """What of it must stay."""
-
-    @field_validator("hides", "keeps")
-    @classmethod
-    def _in_the_text(
-        cls, value: tuple[str, ...], info: ValidationInfo
-    ) -> tuple[str, ...]:
-        text = fold_text(info.data.get("text", ""))
-        for number, quoted in enumerate(map(fold_text, value), start=1):
-            if not quoted or quoted not in text:
-                raise ValueError(f"number {number} does not occur in the text")
-        return value
-
-    @model_validator(mode="after")
-    def _shows_something(self) -> Self:
-        if not self.hides and not self.keeps:
-            raise ValueError("an example needs hides or keeps")
-        return self
-
-
-class KeepSection(Section):
-    """An entry of `keep`; a bare string is its `words`."""
-
-    words: str | None = Field(default=None, min_length=1, max_length=200, repr=False)
-    """They stay wherever they are, in any case, as whole words."""
-    pattern: str | None = Field(default=None, min_length=1, max_length=500, repr=False)
-    """In the syntax of RE2: whole words that it matches stay, in any case."""
-    type: str | None = Field(default=None, pattern="^[A-Z][A-Z_]*$")
-    """Mentions of this type stay, such as `DATE`. Structured identifiers never do."""
-    unless_near: Quoted = Field(default=(), repr=False)
-    """With `type`: but not where such a word is in the sentence, in a short label
-    before it or in the first row of its table."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare(cls, value: Any) -> Any:
-        return {"words": value} if isinstance(value, str) else value
-
-    @model_validator(mode="after")
-    def _opens_something(self) -> Self:
-        if sum(map(bool, (self.words, self.pattern, self.type))) != 1:
-            raise ValueError("name one of words, pattern and type")
-        if self.unless_near and not self.type:
-            raise ValueError("unless_near belongs to a type")
-        if self.type in STRUCTURED:
-            raise ValueError("structured identifiers never stay")
-        if self.words and not any(map(str.isalnum, self.words)):
-            raise ValueError("words need a letter or a digit")
-        Pattern(self.pattern or re.escape(self.words or ""))
-        return self
-
-    def keep(self) -> Keep:
-        """Return it as the core works with it."""
-        return Keep(
-            self.words or "", self.pattern or "", self.type or "", self.unless_near
-        )
-
-
-def _keeps(value: Any) -> Any:
-    """Take one entry as a list of one."""
-    return (value,) if isinstance(value, (str, Mapping)) else value
-
-
-Keeps = Annotated[
-    tuple[KeepSection, ...],
-    BeforeValidator(
-        _keeps, json_schema_input_type=tuple[KeepSection | str, ...] | KeepSection | str
-    ),
-    Field(repr=False),
-]
-
-
-class ConstraintSection(Section):
-    """One entry of `constraints`; a bare string is enough."""
-
-    text: str = Field(min_length=1, repr=False)
-    """What must not be disclosed, in plain words."""
-    id: str | None = Field(default=None, pattern=r"^[\w.:-]{1,64}$")
-    """Its name in audits; by default its place in the list, such as `c1`."""
-    method: Method = "redact"
-    """`redact` cuts what is detected, `rephrase` lets a model reword the passage,
-    `withhold` drops it."""
-    where: dict[str, Listed] = Field(default_factory=dict)
-    """Metadata keys and the values for which it holds. It also holds where a value is
-    missing, reads as a list, or contains a listed value as a word."""
-    where_missing: WhereMissing = "hold"
-    """`skip`: it does not hold where the key is missing or empty."""
-    unless: Unless = ()
-    """Principals who have all of these attributes are exempt; a list of mappings gives
-    alternatives. Type and value must be equal."""
-    always: bool = False
-    """Holds for every passage, without binding or ranking."""
-    sensitivity: Sensitivity | None = None
-    """Overrides that of `disclosure`."""
-    keep: Keeps = ()
-    """What stays although the constraint hides its like; never structured identifiers,
-    what the constraint itself names, or forms that were hidden elsewhere in the
-    document."""
-    examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
-    """What it must hide and keep; they change nothing that is released."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare(cls, value: Any) -> Any:
-        return {"text": value} if isinstance(value, str) else value
-
-    @field_validator("text")
-    @classmethod
-    def _says_something(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("a constraint needs a text")
-        return value.strip()
 
 
 class Policy(GuardSections):
@@ -319,6 +158,11 @@ class Policy(GuardSections):
             for entry in self.constraints
         )
 
+    @cached_property
+    def entries(self) -> Mapping[str, ConstraintSection]:
+        """The constraints as they are written, by their ids."""
+        return MappingProxyType({entry.id or "": entry for entry in self.constraints})
+
     def without_limits(self) -> Self:
         """Return it as its author tries it: all is enforced, and it may be empty."""
         every = self.disclosure.model_copy(update={"top_k": None})
@@ -345,7 +189,7 @@ class Policy(GuardSections):
     ) -> Self:
         """Copy; what was made of the fields is made again."""
         copy = super().model_copy(update=update, deep=deep)
-        for name in ("rules", "hash"):
+        for name in ("entries", "rules", "hash"):
             copy.__dict__.pop(name, None)
         return copy
 

@@ -29,7 +29,7 @@ def changed_row() -> HostError:
 class _Checked(sa.TypeDecorator[Any]):
     """A type that is checked at reading: SQLite takes any value in any column."""
 
-    impl = sa.Text
+    impl: Any = sa.Text
     cache_ok = True
 
     def __init__(self, kind: sa.types.TypeEngine[Any]) -> None:
