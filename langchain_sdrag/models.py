@@ -28,10 +28,10 @@ from langchain_core.runnables import Runnable, RunnableSerializable
 from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
+from sdrag.effects.calls import Port
 from sdrag.effects.modes import Mode, make_port
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import Abilities, cannot
-from sdrag.effects.runner import Port
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion, is_cut_off
 from sdrag.errors import UsageError

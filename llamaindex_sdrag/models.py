@@ -38,10 +38,10 @@ from llama_index.core.program.function_program import get_function_tool
 from pydantic import BaseModel
 
 from llamaindex_sdrag.tracing import mute
+from sdrag.effects.calls import Port
 from sdrag.effects.modes import Mode, make_port
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import Abilities, cannot
-from sdrag.effects.runner import Port
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion, is_cut_off
 from sdrag.errors import UsageError

@@ -225,7 +225,8 @@ def highlight(
     """Measure highlights against the gold passage, and declining."""
     from benchmarks.suites.highlight import evaluate_highlighter
     from benchmarks.suites.highlight_data import read_questions
-    from sdrag.effects.runner import Port, PortRunner, Ports
+    from sdrag.effects.calls import Port
+    from sdrag.effects.runner import PortRunner, Ports
     from sdrag.highlight.exchange import Settings
     from sdrag.highlight.highlighters import highlighter_named
     from sdrag.policy import Policy
@@ -300,7 +301,8 @@ def linkage(
     from benchmarks.suites.linkage_clusters import packaged_clusters, read_clusters
     from benchmarks.suites.scripted.entities import ExactExtractor
     from sdrag.detectors.local import LocalDetector
-    from sdrag.effects.runner import Port, PortRunner, Ports
+    from sdrag.effects.calls import Port
+    from sdrag.effects.runner import PortRunner, Ports
     from sdrag.framework import local_embeddings
     from sdrag.linkage.extractor import ModelExtractor
     from sdrag.linkage.schema import read_settings

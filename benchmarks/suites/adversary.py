@@ -29,7 +29,7 @@ from typing import Any
 from benchmarks.suites.linkage import link_scores
 from benchmarks.suites.linkage_clusters import Cluster
 from sdrag.disclosure.disclose import redact_for_audience
-from sdrag.effects.runner import Port
+from sdrag.effects.calls import Port
 from sdrag.engine import HostSearch
 from sdrag.evaluation.articles import Article
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks

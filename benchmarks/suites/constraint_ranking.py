@@ -14,7 +14,8 @@ from statistics import fmean
 from typing import Any
 
 from sdrag.disclosure.binding import STRATEGIES, bind, choose, rank
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.calls import Port
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.embeddings import embed_texts
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks

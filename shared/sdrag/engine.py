@@ -27,8 +27,9 @@ from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.setup import DisclosureSetup, check_understood
 from sdrag.disclosure.texts import with_documents
 from sdrag.effects import steps as drivers
+from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Failure, Search, Steps
 from sdrag.errors import InternalError, SdragError, check_type, cut_off
 from sdrag.framework import NO_FRAMEWORK, Framework, Model

@@ -14,9 +14,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Port
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion
 from sdrag.errors import UsageError

@@ -14,8 +14,8 @@ from inspect import isawaitable, iscoroutinefunction
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from sdrag.detectors import Detector
+from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
-from sdrag.effects.runner import Port
 from sdrag.effects.steps import Authorize, Score
 from sdrag.errors import UsageError, check_type
 from sdrag.privacy.audit import AuditSink, log_event

@@ -25,7 +25,8 @@ import llamaindex_sdrag
 from benchmarks.suites.json_files import load_articles
 from benchmarks.suites.rcqa import policy_of
 from sdrag.cli.app import app
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.calls import Port
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.evaluation.index import sentence_chunks
 from sdrag.pipeline import Engine, Request, bind, disclose

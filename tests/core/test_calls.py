@@ -11,10 +11,11 @@ from multiprocessing import get_context
 
 import pytest
 
-from sdrag.effects import runner as engine_runner
+from sdrag.effects import calls
+from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits, readable
 from sdrag.effects.prompts import Message, Prompt, sensitive
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import (
     Authorize,
     Complete,
@@ -114,7 +115,7 @@ def test_calls_that_find_no_thread_fail_in_time(monkeypatch):
     """Calls that hang take at most the threads of the pool; the others fail."""
     release = threading.Event()
     pool = ThreadPoolExecutor(2)
-    monkeypatch.setattr(engine_runner, "_threads", lambda: pool)
+    monkeypatch.setattr(calls, "_threads", lambda: pool)
     hanging = runner(lambda _: str(release.wait(60)), seconds=0.2)
 
     run(complete([PROMPT] * 2), hanging)

@@ -10,10 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Message, Prompt, constant, sensitive
 from sdrag.effects.retrying import refusal
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import (
     Complete,
     Failure,
@@ -135,8 +136,8 @@ class Asking:
 @pytest.fixture(params=["sync", "async", "async on threads"])
 def ask(request, monkeypatch):
     asking = Asking(request.param)
-    monkeypatch.setattr("sdrag.effects.runner.sleep", asking.naps.append)
-    monkeypatch.setattr("sdrag.effects.runner.asleep", asking.nap)
+    monkeypatch.setattr("sdrag.effects.calls.sleep", asking.naps.append)
+    monkeypatch.setattr("sdrag.effects.calls.asleep", asking.nap)
     return asking
 
 
@@ -200,8 +201,8 @@ def test_the_wait_of_one_holds_up_no_other(ask, monkeypatch):
     async def asleep(_):
         assert await asyncio.to_thread(answered.wait, 10)
 
-    monkeypatch.setattr("sdrag.effects.runner.sleep", sleep)
-    monkeypatch.setattr("sdrag.effects.runner.asleep", asleep)
+    monkeypatch.setattr("sdrag.effects.calls.sleep", sleep)
+    monkeypatch.setattr("sdrag.effects.calls.asleep", asleep)
 
     outcomes = ask(call, [PROMPT, Prompt("q", ())], attempts=1)
 

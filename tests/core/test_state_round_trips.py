@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sqlalchemy import event
 
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.calls import Port
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state

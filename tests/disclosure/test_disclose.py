@@ -10,8 +10,9 @@ import pytest
 from sdrag.detectors import tagger
 from sdrag.disclosure import DisclosureSetup, disclose
 from sdrag.disclosure.local import LocalLocator
+from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import arun, run
 from sdrag.pipeline import Engine, Request
 from sdrag.pipeline import disclose as disclose_all

@@ -27,8 +27,9 @@ from llama_index.core.schema import (
 
 import langchain_sdrag
 import llamaindex_sdrag
+from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
-from sdrag.effects.runner import Port, PortRunner
+from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import arun, run
 from sdrag.options import Options
 from sdrag.pipeline import Engine, Request, disclose, retrieve

@@ -16,8 +16,9 @@ from hashlib import blake2b
 from typing import Any, ClassVar
 
 from benchmarks.suites.scripted.asked import is_control, planted
+from sdrag.effects.calls import Port
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Effect, Outcome, Reply, Search, Steps
 from sdrag.engine import Engine
 from sdrag.vocabulary import Constraint, Finding, Passage, Span

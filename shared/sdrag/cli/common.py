@@ -139,8 +139,9 @@ def chat_model(name: str, timeout: float | None = None) -> Any:
 
 def model_runner(model: Model | None) -> EffectRunner:
     """Return what answers effects: MiniLM, and a model where one is asked for."""
+    from sdrag.effects.calls import Port
     from sdrag.effects.limits import Limits
-    from sdrag.effects.runner import Port, PortRunner, Ports
+    from sdrag.effects.runner import PortRunner, Ports
     from sdrag.framework import local_embeddings
     from sdrag.linkage.schema import local_runner
 

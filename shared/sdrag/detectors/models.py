@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from sdrag.detectors import Detector, detect_each
-from sdrag.effects.runner import try_within
+from sdrag.effects.calls import try_within
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import UsageError
 from sdrag.text.sentences import windows

@@ -17,7 +17,7 @@ from collections.abc import (
 )
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from sdrag.effects.runner import Port
+from sdrag.effects.calls import Port
 from sdrag.errors import InternalError
 
 __all__ = ["Mode", "iterate_sync", "make_port", "run_sync", "sync", "wait"]

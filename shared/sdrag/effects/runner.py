@@ -1,34 +1,22 @@
 """
 Answering effects over ports: the runner of both frameworks.
 
-A framework says how one thing is done, sync and async, as `Ports`. The runner makes the
-calls of an effect at the same time, each within its limit. An error of a provider or a
-store is replaced by an error of this package that names the step and the type of the
-cause, because messages of others quote what they were given.
-
-A time limit ends the waiting, not the call: Python cannot stop a thread. Sync calls run
-on one pool of the process; a call that gets no thread within its limit fails.
+A framework says how one thing is done, sync and async, as `Ports`. The runner says
+which calls answer an effect, and what their outcomes are worth: a call of the host that
+failed is the host's fault, and what is no text, no vector or no score is no answer.
 """
 
 from __future__ import annotations
 
-import asyncio
-import os
-from asyncio import sleep as asleep
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import Context, copy_context
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from math import inf
-from time import sleep
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
+from sdrag.effects.calls import Calls, Port
 from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Labelled, Prompt
-from sdrag.effects.retrying import is_timeout, retry_rules, server_of
 from sdrag.effects.steps import (
     CUT_OFF,
     Authorize,
@@ -40,41 +28,17 @@ from sdrag.effects.steps import (
     Reply,
     Score,
     Search,
-    try_each,
 )
 from sdrag.effects.tokens import Completion, Meter, text_of
 from sdrag.errors import (
     HostError,
     InternalError,
-    LocalLimitError,
     ModelError,
     ModelReplyError,
     ModelTimeoutError,
-    SdragError,
     UsageError,
 )
 from sdrag.vocabulary import Passage
-
-I = TypeVar("I")  # noqa: E741 -- an item of any kind
-T = TypeVar("T")
-_MAX_THREADS = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Port(Generic[I, T]):
-    """
-    How a framework does one thing.
-
-    Args:
-        call: Does it.
-        acall: Does it without blocking the event loop; without one, `call` runs on a
-            thread.
-        local: It is work of this package on this machine, which needs no limit.
-    """
-
-    call: Callable[[I], T]
-    acall: Callable[[I], Awaitable[T]] | None = None
-    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +92,7 @@ class PortRunner:
     def _known(self, effect: Effect) -> Sequence[Outcome[Any]]:
         return self._questions.get(effect, ()) if isinstance(effect, Embed) else ()
 
-    def _calls(self, effect: Effect) -> _Calls:
+    def _calls(self, effect: Effect) -> Calls:
         """
         Return the calls that answer an effect.
 
@@ -142,22 +106,22 @@ class PortRunner:
                 prompts = [prompt.limited() for prompt in items]
                 self.meter.round_trips += bool(prompts)
                 port = self._metered(model)
-                return _Calls("The language model", port, prompts, limits)
+                return Calls("The language model", port, prompts, limits)
             case Embed():
                 port = _given(ports.embed, "The embedding model", "embeddings")
                 bounds = None if port.local else limits
-                return _Calls("The embedding model", port, (effect,), bounds)
+                return Calls("The embedding model", port, (effect,), bounds)
             case Search(items, filters, limit):
                 port = _given(ports.search, "The retriever", "base_retriever")
                 searches = [Search((query,), filters, limit) for query in items]
-                return _Calls("The retriever", port, searches, None)
+                return Calls("The retriever", port, searches, None)
             case Score():
                 step = f"The judge of {effect.model}"
                 port = _given(ports.score, step, effect.model)
-                return _Calls(step, port, (effect,), limits)
+                return Calls(step, port, (effect,), limits)
             case Authorize():
                 port = _given(ports.authorize, "The authorizer", "authorize")
-                return _Calls("The authorizer", port, (effect,), None)
+                return Calls("The authorizer", port, (effect,), None)
         raise InternalError(f"No runner answers {type(effect).__name__}.")
 
     def _metered(self, port: Port[Prompt, Any]) -> Port[Prompt, Any]:
@@ -201,161 +165,10 @@ class PortRunner:
         return [Reply(value) for value in outcome.value]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Calls:
-    """Calls to make; without limits each is made once, as the host would."""
-
-    step: str
-    port: Port[Any, Any]
-    items: Sequence[Any]
-    limits: Limits | None
-
-    def make(self) -> list[Outcome[Any]]:
-        """Make them at the same time, and wait for each no longer than its limit."""
-        if self.limits is None:
-            return [self._attempt(item) for item in self.items]
-        contexts = [copy_context() for _ in self.items]
-        waiting = ThreadPoolExecutor(self.limits.concurrency)
-        try:
-            return list(waiting.map(self._attempt_in_time, contexts, self.items))
-        finally:  # an interrupted program waits for no call
-            waiting.shutdown(wait=False, cancel_futures=True)
-
-    async def amake(self, concurrency: int) -> list[Outcome[Any]]:
-        """Make them without blocking the event loop."""
-        gate = asyncio.Semaphore(concurrency)
-
-        async def make(item: Any) -> Outcome[Any]:
-            async with gate:
-                return await self._aattempt_in_time(item)
-
-        return await asyncio.gather(*map(make, self.items))
-
-    def _attempt_in_time(self, context: Context, item: Any) -> Outcome[Any]:
-        """Make one call, and wait no longer than its limit, even if it goes on."""
-        assert self.limits is not None
-        future = context.run(_start, self._attempt, item)
-        try:
-            return future.result(self.limits.seconds)
-        except TimeoutError:
-            future.cancel()
-            return self._late()
-
-    def _attempt(self, item: Any) -> Outcome[Any]:
-        """Make one call, again if it fails."""
-        from tenacity import Retrying  # noqa: PLC0415 -- `import sdrag` does without it
-
-        try:
-            if self.limits is None:
-                return Reply(self.port.call(item))
-            rules = retry_rules(self.limits.attempts, self.limits.seconds)
-            return Reply(Retrying(sleep=sleep, **rules)(self.port.call, item))
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- its own
-            return self._failed(error)
-
-    async def _aattempt(self, item: Any) -> Outcome[Any]:
-        from tenacity import AsyncRetrying  # noqa: PLC0415 -- as above
-
-        acall = self.port.acall
-        if acall is None:
-            return await asyncio.wrap_future(_start(self._attempt, item))
-
-        async def call() -> Any:  # whatever kind of callable the port has
-            return await acall(item)
-
-        try:
-            if self.limits is None:
-                return Reply(await call())
-            rules = retry_rules(self.limits.attempts, self.limits.seconds)
-            return Reply(await AsyncRetrying(sleep=asleep, **rules)(call))
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            return self._failed(error)  # the provider's own doing
-        except Exception as error:  # noqa: BLE001 -- whatever a provider raises
-            return self._failed(error)
-
-    async def _aattempt_in_time(self, item: Any) -> Outcome[Any]:
-        """Make one call, and wait no longer than its limit, even if it goes on."""
-        if self.limits is None:
-            return await self._aattempt(item)
-        task = asyncio.ensure_future(self._aattempt(item))
-        try:
-            # `wait_for` would wait until a call that was cancelled has ended.
-            done, _ = await asyncio.wait({task}, timeout=self.limits.seconds)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if not done:
-            task.cancel()
-            return self._late()
-        if task.cancelled():  # the provider's own doing, for nobody cancelled this
-            return Failure(ModelError(f"{self.step} was cancelled from within."))
-        return task.result()
-
-    def _late(self) -> Outcome[Any]:
-        seconds = self.limits.seconds if self.limits else inf
-        text = f"{self.step}: No answer within {seconds:g} s."
-        return Failure(ModelTimeoutError(text))
-
-    def _failed(self, error: BaseException) -> Failure:
-        """Put an error of this package in place of another; it is not raised."""
-        if isinstance(error, ModelError) and not isinstance(error, ModelReplyError):
-            return Failure(type(error)(f"{self.step}: {error}", server=error.server))
-        if isinstance(error, SdragError):
-            return Failure(error.sealed())
-        if is_timeout(error):
-            text = f"{self.step} took longer than its own limit."
-            return Failure(ModelTimeoutError(text))
-        text = f"{self.step} failed with {type(error).__name__}."
-        return Failure(ModelError(text, server=server_of(error)))
-
-
 def _given(port: Port[Any, Any] | None, step: str, argument: str) -> Port[Any, Any]:
     if port is None:
         raise UsageError(f"{step} is missing.", hint=f"Pass `{argument}=`.")
     return port
-
-
-@lru_cache(maxsize=1)
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="sdrag-call")
-
-
-if hasattr(os, "register_at_fork"):  # a process that was forked has none of them
-    os.register_at_fork(after_in_child=_threads.cache_clear)
-
-
-def _start(function: Callable[..., T], *args: Any) -> Future[T]:
-    """Run on a thread of the pool, in the context of the caller."""
-    return _threads().submit(copy_context().run, function, *args)
-
-
-def try_within(
-    seconds: float, function: Callable[[I], T], items: Sequence[I]
-) -> list[Outcome[T]]:
-    """
-    Call a function of the host for each item, one after the other.
-
-    Args:
-        seconds: How long each item may take.
-        function: Takes an item.
-        items: Of any kind.
-
-    Returns:
-        One outcome an item. From the first that takes longer on, all are failures.
-    """
-    outcomes: list[Outcome[T]] = []
-    for item in items:
-        future = _start(try_each, function, [item])
-        try:
-            outcomes += future.result(seconds)
-        except TimeoutError:
-            future.cancel()
-            break
-    late = Failure(LocalLimitError("A text was not read within the time limit."))
-    return [*outcomes, *[late] * (len(items) - len(outcomes))]
 
 
 def _failed_server(outcome: Outcome[Any]) -> str:

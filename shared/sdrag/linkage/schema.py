@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.calls import Port
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, Embed
 from sdrag.embeddings import embed_texts
 from sdrag.errors import UsageError
