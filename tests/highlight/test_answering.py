@@ -17,7 +17,7 @@ from sdrag.effects.limits import Limits
 from sdrag.effects.modes import iterate_sync, sync, wait
 from sdrag.effects.prompts import Label, Labelled, Prompt, admit
 from sdrag.effects.runner import PortRunner, Ports
-from sdrag.effects.steps import Steps, arun, run
+from sdrag.effects.steps import Complete, Steps, arun, run
 from sdrag.effects.tokens import Completion
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.answering import answer, plan
@@ -272,6 +272,59 @@ def test_a_broken_highlighter_declines(error):
         raise error
 
     assert ask(model(), broken)[0].reason == "highlighter-failed"
+
+
+def _endless(question, context):
+    while True:
+        yield DEPOSIT
+
+
+async def _async_endless(question, context):
+    while True:
+        yield DEPOSIT
+
+
+@pytest.mark.parametrize(
+    "own", [_endless, _async_endless, lambda *_: map(str, [DEPOSIT])]
+)
+def test_of_what_comes_one_by_one_the_first_are_taken(own):
+    """However much comes."""
+    assert ask(None, own)[0].text == DEPOSIT
+
+
+async def _never(question, context):
+    await asyncio.Event().wait()
+
+
+async def _never_again(question, context):
+    yield DEPOSIT
+    await asyncio.Event().wait()
+
+
+def _endless_effects(question, context):
+    while True:
+        yield Complete(())
+
+
+async def _fails_when_closed(question, context):
+    try:
+        while True:
+            yield DEPOSIT
+    finally:
+        raise ValueError(DEPOSIT)
+
+
+@pytest.mark.parametrize(
+    "own", [_never, _never_again, _endless_effects, _fails_when_closed]
+)
+def test_a_highlighter_that_does_not_end_declines(own, caplog):
+    """After the time of a call of a model; and what it says at the end is nowhere."""
+    held = Settings(own, limits=Limits(seconds=0.05))
+
+    result = run(answer(Asked(QUESTION, PASSAGES), held), Scripted())
+
+    assert result.reason in {"highlighter-failed", "nothing-highlighted"}
+    assert DEPOSIT not in caplog.text
 
 
 @pytest.mark.parametrize("given", [None, 7, DEPOSIT, [7], [None], {"a": DEPOSIT}])

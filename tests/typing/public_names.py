@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
 import sdrag
@@ -16,6 +17,8 @@ from sdrag import (
     UsageError,
     open_state,
 )
+from sdrag.effects.prompts import Labelled
+from sdrag.highlight.exchange import Context, Highlighter
 
 
 def names_have_types(policy: Policy, event: AuditEvent, limits: Limits) -> None:
@@ -27,6 +30,28 @@ def names_have_types(policy: Policy, event: AuditEvent, limits: Limits) -> None:
     use(policy, event, limits, error, Constraint)
     use(sdrag.Polcy)  # type: ignore[attr-defined]  # a misspelt name is an error
     Principal(1)  # type: ignore[arg-type]  # and so is a wrong type
+
+
+def highlight(question: Labelled, context: Context) -> list[str]: ...
+
+
+async def ahighlight(question: Labelled, context: Context) -> list[str]: ...
+
+
+def highlights(question: Labelled, context: Context) -> Iterator[str]: ...
+
+
+async def ahighlights(question: Labelled, context: Context) -> AsyncIterator[str]:
+    yield ""
+
+
+def unlike_text(question: Labelled, context: Context) -> int: ...
+
+
+def own_functions_are_highlighters() -> None:
+    own: list[Highlighter] = [highlight, ahighlight, highlights, ahighlights]
+    wrong: Highlighter = unlike_text  # type: ignore[assignment]
+    use(own, wrong)
 
 
 def use(*_: object) -> None: ...

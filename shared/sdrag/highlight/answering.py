@@ -96,7 +96,10 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     context = Context(passages, asked.labels)
     try:
         extracts = yield from propose(
-            settings.highlighter, untrusted(asked.question), context
+            settings.highlighter,
+            untrusted(asked.question),
+            context,
+            settings.limits.seconds,
         )
         verified = _verify(extracts, passages, settings)
     except PromptSanitizationError:

@@ -10,7 +10,7 @@ SENSITIVE.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -50,14 +50,28 @@ class Context(Confidential):
         )
 
 
+Extracts = Sequence[str]
+"""What of a context answers a question, the likeliest first; nothing declines."""
+
+Proposal = (
+    Steps[Extracts]
+    | Extracts
+    | Iterator[str]
+    | Awaitable[Extracts]
+    | AsyncIterator[str]
+)
+"""Extracts, as a highlighter may give them: by steps, at once or one by one."""
+
+
 class Highlighter(Protocol):
-    """Anything that proposes extracts."""
+    """Anything that proposes extracts: steps, functions and generators, async too."""
 
-    def __call__(self, question: Labelled, context: Context) -> Steps[Sequence[str]]:
+    def __call__(self, question: Labelled, context: Context) -> Proposal:
         """
-        Return what of the context answers the question, the likeliest first.
+        Propose extracts.
 
-        Nothing means declining.
+        What is async has as long as a call of a model. Of what comes one by one the
+        first thousand are taken.
 
         Raises:
             SdragError: It could not; the pipeline declines.

@@ -11,9 +11,14 @@ from __future__ import annotations
 import asyncio
 import re
 from bisect import bisect_left
-from collections.abc import AsyncIterator, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from inspect import isawaitable
 from itertools import islice
 from types import MappingProxyType
@@ -21,11 +26,12 @@ from typing import Any, cast
 
 from pydantic import BaseModel, Field
 
+from sdrag.effects.calls import try_within
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.effects.replies import MAX_REPLY, read_reply
 from sdrag.effects.steps import Steps, complete, replied
 from sdrag.errors import HostError, UsageError
-from sdrag.highlight.exchange import Context, Highlighter
+from sdrag.highlight.exchange import Context, Extracts, Highlighter
 from sdrag.highlight.local import local
 from sdrag.text.folding import Folded, fold, fold_text
 
@@ -175,32 +181,47 @@ HIGHLIGHTERS: Mapping[str, Highlighter] = MappingProxyType(
 
 
 def propose(
-    highlighter: Highlighter, question: Labelled, context: Context
-) -> Steps[Sequence[str]]:
+    highlighter: Highlighter, question: Labelled, context: Context, seconds: float
+) -> Steps[Extracts]:
     """
-    Run a highlighter: steps, or a user's function, async too, or generator of strings.
+    Run a highlighter, an async one for as many seconds.
 
     Raises:
         HostError: It gives something other than strings.
+        SdragError: It failed, or took longer.
     """
     given: Any = highlighter(question, context)
     if isawaitable(given) or isinstance(given, AsyncIterator):
-        with ThreadPoolExecutor(1) as thread:  # the caller's may have a running loop
-            given = thread.submit(
-                copy_context().run, asyncio.run, _wait(given)
-            ).result()
+
+        def wait(given: Any) -> Any:  # on a thread: the caller's may have a loop
+            return asyncio.run(_wait(given, seconds))
+
+        (outcome,) = try_within(seconds, wait, [given])
+        given = replied(outcome)
     if isinstance(given, Generator):
         given = yield from _collect(given)
+    elif isinstance(given, Iterator):
+        given = list(islice(given, _MAX_OCCURRENCES))
     extracts: Any = given if isinstance(given, (list, tuple)) else [None]
     if not all(isinstance(each, str) for each in extracts):
         raise HostError(f"A highlighter gave a {type(given).__name__} of no strings.")
-    return cast("Sequence[str]", extracts)
+    return cast("Extracts", extracts)
 
 
-async def _wait(given: Any) -> Any:
-    if isinstance(given, AsyncIterator):
-        return [each async for each in given]
-    return await given
+async def _wait(given: Any, seconds: float) -> Any:
+    async with asyncio.timeout(seconds):
+        if not isinstance(given, AsyncIterator):
+            return await given
+        texts: list[Any] = []
+        try:
+            async for each in given:
+                texts.append(each)
+                if len(texts) == _MAX_OCCURRENCES:
+                    break
+        finally:  # left to the loop, what fails then would be logged
+            if isinstance(given, AsyncGenerator):
+                await given.aclose()
+        return texts
 
 
 def _collect(steps: Generator[Any, Any, Any]) -> Steps[Any]:
@@ -208,7 +229,7 @@ def _collect(steps: Generator[Any, Any, Any]) -> Steps[Any]:
     texts: list[str] = []
     try:
         item = next(steps)
-        while len(texts) < _MAX_OCCURRENCES:
+        for _ in range(_MAX_OCCURRENCES):
             if isinstance(item, str):
                 texts.append(item)
                 item = next(steps)
