@@ -20,13 +20,18 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr, computed_field
 
 from llamaindex_sdrag.convert import nodes_of, scored_passage
 from llamaindex_sdrag.searching import FilteredRetriever, HostRetriever, search_with
-from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
+from llamaindex_sdrag.wrapping import (
+    check_question,
+    enforce,
+    make_engine,
+    principal_of,
+)
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_listed
@@ -88,6 +93,16 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         self._k = k
         engine = make_engine(policy, llm, embeddings, state, options, stage="retrieve")
         self._follow(engine, policy)
+
+    def retrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
+        """Retrieve what may be disclosed."""
+        check_question(str_or_query_bundle)
+        return super().retrieve(str_or_query_bundle)
+
+    async def aretrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
+        """Retrieve without blocking the event loop."""
+        check_question(str_or_query_bundle)
+        return await super().aretrieve(str_or_query_bundle)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return run_sync(self._disclose(sync, query_bundle))
@@ -180,6 +195,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         self, mode: Mode, nodes: list[NodeWithScore], bundle: QueryBundle | None
     ) -> list[NodeWithScore]:
         check_listed(nodes, "nodes")
+        check_question(bundle or "")
         engine = self.in_force()
         query = bundle.query_str if bundle else ""
         request = Request(query, principal_of(engine, bundle))

@@ -63,6 +63,15 @@ def principal_of(engine: Engine, bundle: QueryBundle | None) -> Principal | None
     return check_principal(resolver(bundle)) if resolver else current_principal()
 
 
+def check_question(given: object) -> None:
+    """Refuse what is no question, before the framework quotes it in an error."""
+    if not isinstance(given, (str, QueryBundle)):
+        raise UsageError(
+            f"A {type(given).__name__} is no question.",
+            hint="Pass a str or a QueryBundle.",
+        )
+
+
 class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
     """A synthesizer over nodes: text chunks have no ids, so none could be cited."""
 
@@ -74,6 +83,7 @@ class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
         **response_kwargs: Any,
     ) -> Any:
         """Answer a question from nodes."""
+        check_question(query)
         others = {"additional_source_nodes": additional_source_nodes} | response_kwargs
         return run_sync(self._respond(sync, query, nodes, others))
 
@@ -85,6 +95,7 @@ class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
         **response_kwargs: Any,
     ) -> Any:
         """Answer without blocking the event loop."""
+        check_question(query)
         others = {"additional_source_nodes": additional_source_nodes} | response_kwargs
         return await self._respond(wait, query, nodes, others)
 

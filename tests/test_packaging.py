@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 import yaml
 from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
+from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
@@ -150,3 +154,52 @@ def test_torch_is_pinned_beside_the_metadata() -> None:
 
     assert not [name for name in asked if name.startswith("torch")]
     assert "torch==2.13.0" in (ROOT / "constraints.txt").read_text().splitlines()
+
+
+EXTRA = re.compile(
+    r"""sdrag\[([a-z,]+)\]|require_extra\(\s*"(\w+)"|MissingExtraError\([^)]*"(\w+)"\)"""
+)
+
+INDIRECT = {"chromadb": "langchain-chroma", "tokenizers": "sentence-transformers"}
+"""What comes with a package that an extra names."""
+
+
+def _imported_under(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield each module that is imported where an extra is required, and the extra."""
+    for block in ast.walk(tree):
+        if not isinstance(block, ast.With):
+            continue
+        required = EXTRA.match(
+            ast.unparse(block.items[0].context_expr).replace("'", '"')
+        )
+        for node in ast.walk(block) if required and required[2] else ():
+            if isinstance(node, ast.Import):
+                yield from ((required[2], alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield required[2], node.module
+
+
+def _brought_by(extra: str, extras: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the distributions that an extra names, through other extras too."""
+    for requirement in map(Requirement, extras[extra]):
+        yield requirement.name.lower()
+        for other in requirement.extras if requirement.name == "sdrag" else ():
+            yield from _brought_by(other, extras)
+
+
+def test_a_missing_extra_is_one_that_brings_what_is_missing() -> None:
+    """Each extra that an error or a page names, and each import that asks for one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras, owners = project["optional-dependencies"], packages_distributions()
+    folders = [*PACKAGES.values(), "docs", "examples"]
+    sources = [f for name in folders for f in (ROOT / name).rglob("*.[pmt][ydo]*")]
+    for source in (*sources, ROOT / "README.md"):
+        text = source.read_text(encoding="utf-8")
+        named = {name for found in EXTRA.findall(text) for name in found if name}
+        assert {each for name in named for each in name.split(",")} <= extras.keys()
+        tree = ast.parse(text if source.suffix == ".py" else "")
+        for extra, module in _imported_under(tree):
+            top = module.partition(".")[0]
+            known = owners.get(top, [f"{top}-learn"])
+            held = {*known, INDIRECT.get(top)} & {*_brought_by(extra, extras)}
+            assert held or top in PACKAGES, (source, top)

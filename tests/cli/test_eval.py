@@ -69,6 +69,27 @@ def test_the_figures_are_those_of_the_paper(folder):
     assert 0.0 <= figures["over_redacted"] < 0.5
 
 
+def test_a_leak_is_quoted_on_a_terminal_alone(folder, monkeypatch):
+    """With article, question and word; a log has numbers, and is told so."""
+    in_a_log = typed().output
+    monkeypatch.setattr("sdrag.cli.eval.sys", Terminal())
+
+    shown, as_json = typed().output, typed("--json").output
+
+    for number in (1, 2):
+        leak = f"leaked: articles-1, question {number}"
+        question = ARTICLE["questions"][number - 1]["question_text"]
+        assert f"{leak}: 1 of find" in in_a_log
+        assert f"{leak}, “{question}”: “fisherman” (find)" in shown
+    assert "fisherman" not in in_a_log + as_json
+    assert "shown on a terminal" in in_a_log
+    assert "written nowhere else" in shown
+
+
+class Terminal:
+    stdout = type("Stdout", (), {"isatty": staticmethod(lambda: True)})
+
+
 @pytest.mark.parametrize(
     ("options", "status"),
     [

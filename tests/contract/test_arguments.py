@@ -145,6 +145,16 @@ def invoke(question, **given):
     return langchain_retriever(SCENARIO).invoke(question, **given)
 
 
+def retrieve(given):
+    return llamaindex_retriever(SCENARIO).retrieve(given)
+
+
+def synthesize(given):
+    kind = llamaindex_sdrag.HighlightAndSummarize
+    made = build_wrapper(kind, policy={"highlight": {}})
+    return made.synthesize(given, nodes(SCENARIO))
+
+
 MISTAKES = [
     *[(act, (given,)) for given in ("manager", {"id": NAME}, [NAME], 3)],
     *[(transform, (given,)) for given in (None, NAME, 3, [NAME], document())],
@@ -154,6 +164,11 @@ MISTAKES = [
     *[(compress, ([document()], given)) for given in (None, 3)],
     *[(postprocess, (given,)) for given in (None, NAME, [NAME])],
     (postprocess, (nodes(SCENARIO), 3)),
+    *[
+        (use, (given,))
+        for use in (retrieve, synthesize)
+        for given in (None, 3, [NAME], {"question": NAME}, NAME.encode())
+    ],
     *[
         (use, ([document(**changed)],))
         for use in (compress, transform)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +22,12 @@ from sdrag.cli.common import (
 )
 from sdrag.policy import Policy
 
+if TYPE_CHECKING:
+    from sdrag.evaluation.disclosed import Leak
+
 _FIGURES = ("privacy", "privacy_cumulative", "completeness", "over_redacted")
+_QUOTED = "The words that leaked are on this terminal, and were written nowhere else."
+_NOT_QUOTED = "The words that leaked are shown on a terminal, and not in a file or log."
 _BOUND = re.compile(rf"({'|'.join(_FIGURES)})=(\d*\.?\d+)")
 
 
@@ -32,6 +38,17 @@ def _bound(given: str) -> tuple[str, float]:
             f"Write a figure ({', '.join(_FIGURES)}) and a number: privacy=0.9."
         )
     return match[1], float(match[2])
+
+
+def _in_words(leak: Leak) -> str:
+    words = "”, “".join(leak.words)
+    place = f"{leak.article}, question {leak.number}, “{leak.question}”"
+    return f"leaked: {place}: “{words}” ({leak.constraint})"
+
+
+def _in_numbers(leak: Leak) -> str:
+    place = f"{leak.article}, question {leak.number}"
+    return f"leaked: {place}: {len(leak.words)} of {leak.constraint}"
 
 
 def evaluate(
@@ -69,6 +86,9 @@ def evaluate(
     Privacy and completeness are equations 9 and 10 of the SD-RAG paper, from 0 to 1.
     over_redacted is the share of harmless words that are withheld.
 
+    A terminal is shown the words that leaked, with article and question, and nothing
+    else is: in the log of a build, and with --json, there are numbers alone.
+
     Example: sdrag eval policy.yaml articles.json --fail-under privacy=0.9
     """
     from sdrag.evaluation.articles import read_articles
@@ -79,7 +99,15 @@ def evaluate(
     given = read_articles(articles)
     with progress_bars() as update:
         asking = partial(update, "Asking")
-        figures = measure(read, given, llm=model, top_k=top_k, progress=asking)
+        leaks: list[Leak] = []
+        figures = measure(
+            read, given, llm=model, top_k=top_k, progress=asking, leaks=leaks
+        )
+    quoted = sys.stdout.isatty() and not as_json
+    for leak in leaks:
+        typer.echo(_in_words(leak) if quoted else _in_numbers(leak))
+    if leaks and not as_json:
+        typer.echo(_QUOTED if quoted else _NOT_QUOTED)
     show(figures, as_json=as_json)
     low = [(name, "under", n) for name, n in fail_under or () if figures[name] < n]
     high = [(name, "over", n) for name, n in fail_over or () if figures[name] > n]

@@ -19,12 +19,37 @@ from typing import Any
 from sdrag.effects.progress import Progress
 from sdrag.evaluation.articles import Article, Question
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
-from sdrag.evaluation.measures import broken, completeness, lost_words, share_kept
+from sdrag.evaluation.measures import (
+    completeness,
+    lost_words,
+    share_kept,
+    witness_spans,
+)
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy
 from sdrag.privacy.audit import AuditEvent, count_failures
 from sdrag.vocabulary import Confidential
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Leak(Confidential):
+    """
+    What an answer gave away.
+
+    Args:
+        article: Its name.
+        number: Of the question, from 1.
+        question: As it was asked.
+        constraint: That was broken.
+        words: Its witness words that were released.
+    """
+
+    article: str
+    number: int
+    question: str
+    constraint: str
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,7 +60,15 @@ class _Answer(Confidential):
     released: str
 
     def leaked(self) -> frozenset[str]:
-        return broken(self.released, self.article.witnesses, self.article.witnesses)
+        return frozenset(leak.constraint for leak in self.leaks())
+
+    def leaks(self) -> Iterator[Leak]:
+        number = self.article.questions.index(self.question) + 1
+        for constraint, witnesses in self.article.witnesses.items():
+            words = tuple(w for w in witnesses if witness_spans(self.released, [w]))
+            if words:
+                name, text = self.article.name, self.question.text
+                yield Leak(name, number, text, constraint, words)
 
 
 def evaluate(
@@ -45,6 +78,7 @@ def evaluate(
     llm: Model | None = None,
     top_k: int = 10,
     progress: Progress = lambda _done, _all: None,
+    leaks: list[Leak] | None = None,
 ) -> dict[str, Any]:
     """
     Ask every question under a policy, and measure what is released.
@@ -55,6 +89,7 @@ def evaluate(
         llm: The model that redacts; the local engine when missing.
         top_k: How many chunks are retrieved.
         progress: Called with how many articles are done, and how many there are.
+        leaks: Takes each leak with its words, which the figures do not hold.
 
     Returns:
         `privacy` (equation 9), `privacy_cumulative` (of all answers on an article
@@ -73,6 +108,8 @@ def evaluate(
     for number, article in enumerate(articles, start=1):
         answers += _ask(article, engine, top_k, events)
         progress(number, len(articles))
+    if leaks is not None:
+        leaks += (leak for answer in answers for leak in answer.leaks())
     return {**_measure(articles, answers), "model_failures": count_failures(events)}
 
 

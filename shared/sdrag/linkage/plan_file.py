@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_key", "open_plan", "save_plan"]
 
+_FEATURE = "A plan in a file"
 _VERSION = 4
 _SALT = 16
 _KEY_BYTES = 16
@@ -99,8 +100,8 @@ def open_plan(
         UsageError: There is no such file, or it is of another key or version.
     """
     check_key(key)
-    from cryptography.fernet import InvalidToken  # noqa: PLC0415 -- an extra
-
+    with require_extra("linkage", _FEATURE):
+        from cryptography.fernet import InvalidToken  # noqa: PLC0415 -- an extra
     try:
         data = Path(path).read_bytes()
         plain = _cipher(key, data[:_SALT]).decrypt(data[_SALT:])
@@ -117,7 +118,7 @@ def open_plan(
 
 
 def _cipher(secret: bytes, salt: bytes) -> Fernet:
-    with require_extra("linkage", "A plan in a file"):
+    with require_extra("linkage", _FEATURE):
         from cryptography.fernet import Fernet  # noqa: PLC0415 -- an extra
         from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
         from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
