@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local.by_type import find_by_cue, find_by_type
+from sdrag.disclosure.local.by_type import find_by_cue, find_by_type, find_sure
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.text.folding import fold_text
@@ -288,6 +288,36 @@ def test_a_sentence_that_carries_on_goes_with_it() -> None:
 def test_hints_tell_a_sentence_together(text, goes) -> None:
     """A frequent word alone takes nothing, nor do two far from one another."""
     assert bool(list(find_by_cue(text, [_parsed("Trade union membership")]))) is goes
+
+
+@each_row(
+    "topic, text, word",
+    [
+        ("Trade union membership", "She is an NASUWT rep since May.", "nasuwt"),
+        ("Trade union membership", "He was expelled from the union.", "union"),
+        ("Trade union membership", "The UCU card in his wallet expired.", "ucu"),
+        ("Trade union membership", "Lina joined the Teamsters.", "teamsters"),
+        ("Trade union membership", "She is a shop steward.", "steward"),
+        ("Trade union membership", "His union wrote to us.", "union"),
+        ("Trade union membership", "They stood on the picket line.", "picket"),
+        ("Trade union membership", "She is a member of Unison.", "unison"),
+        ("Religion", "He asked for time off for Eid.", "eid"),
+        ("Political party membership", "She stood for the Greens.", "greens"),
+        ("Trade union membership", "The union of two sets is a set.", ""),
+        ("Trade union membership", "Credit union opening hours are short.", ""),
+        ("Trade union membership", "European Union member states agreed.", ""),
+        ("Trade union membership", "They sang in unison.", ""),
+        ("Trade union membership", "The steward served coffee.", ""),
+        ("Trade union membership", "A rep from the supplier came.", ""),
+        ("Political party membership", "The birthday party card is green.", ""),
+    ],
+)
+def test_some_phrases_tell_a_topic_in_any_text(topic, text, word):
+    """They go undecided, and nothing else of their sentence does."""
+    gone = [each.span.of(text).lower() for each in find_sure(text, [_parsed(topic)])]
+
+    assert bool(gone) is bool(word)
+    assert all(word in phrase for phrase in gone)
 
 
 def test_without_cues_nothing_is_cued() -> None:

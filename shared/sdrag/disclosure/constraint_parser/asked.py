@@ -7,18 +7,20 @@ names a subject of its own, so "secrets" inside it is no credential. The types o
 subject count beside its cues, but for those whose form alone tells what they are.
 
 Of the tables of trades, each is an INI file in `tables`, and a concept a section of it
-with up to three keys:
+with up to four keys:
 
     [legal privilege]
     asked = privileg*; legal advice; advice of counsel
     found = solicitor*; barrister*; prospects of success
+    sure = without prejudice letter*
     types = MONEY; codes
 
-`asked` holds what a constraint says, `found` what a text says that tells it, and
-`types` which mentions tell it, by type or by the name of a group. What is asked for is
-also looked for in the text, except in a concept without `found`. A `*` matches any
-ending of a word; the last word of a phrase may be in the plural; a hyphen may be a
-space or be missing. In `asked`, `(a|b)` and `?` mean what they do in patterns, a group
+`asked` holds what a constraint says, `found` what a text says that tells it, `sure`
+what tells it in any text, so that the networks need not decide, and `types` which
+mentions tell it, by type or by the name of a group. What is asked for is also looked
+for in the text, except in a concept without `found`. A `*` matches any ending of a
+word; the last word of a phrase may be in the plural; a hyphen may be a space or be
+missing. In `asked`, `(a|b)` and `?` mean what they do in patterns, a group
 `( a| b)*` may be missing, ` .* ` is one to six words, and general words (records,
 details, results) may follow.
 """
@@ -104,12 +106,14 @@ class Topic:
         hints: Frequent words; two different ones next to each other tell it too, or
             one beside a mention of `types`.
         types: Mentions of these types count in a sentence with a cue or a hint.
+        sure: Folded phrases that are hidden wherever they are.
     """
 
     name: str
     cues: frozenset[str]
     hints: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
+    sure: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,7 @@ class Concept:
     name: str
     asked: tuple[str, ...]
     found: tuple[str, ...]
+    sure: tuple[str, ...]
     types: frozenset[str]
 
 
@@ -306,12 +311,13 @@ def _spoken_of(content: str) -> Iterator[tuple[Span, Concept]]:
 
 @lru_cache(maxsize=1024)
 def _topic(concept: Concept) -> Topic:
-    phrases = (*concept.asked, *concept.found)
+    phrases = (*concept.asked, *concept.found, *concept.sure)
     forms = frozenset(form for phrase in phrases for form in surface_forms(phrase))
+    sure = frozenset(form for phrase in concept.sure for form in surface_forms(phrase))
     ranks = common_words()
     hints = frozenset(f for f in forms if ranks.get(f, _ORDINARY) < _ORDINARY)
     types = frozenset(_FOUND_AS.get(type_, type_) for type_ in concept.types)
-    return Topic(concept.name, forms - hints, hints, types - _BY_FORM)
+    return Topic(concept.name, forms - hints, hints, types - _BY_FORM, sure)
 
 
 def _literal(text: str, *, abbreviations: bool) -> frozenset[str]:
@@ -358,6 +364,7 @@ def _rules() -> tuple[tuple[Concept, re.Pattern[str]], ...]:
                 name,
                 cells["asked"],
                 cells.get("found", ()),
+                cells.get("sure", ()),
                 types_of(cells.get("types", ())),
             ),
             re.compile(_pattern(cells["asked"])),

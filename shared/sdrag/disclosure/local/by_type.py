@@ -127,6 +127,11 @@ def _matchers(topic: Topic) -> tuple[PhraseMatcher, PhraseMatcher]:
     return PhraseMatcher(topic.cues), PhraseMatcher(topic.hints)
 
 
+@lru_cache(maxsize=_REMEMBERED)
+def _matcher(forms: frozenset[str]) -> PhraseMatcher:
+    return PhraseMatcher(forms)
+
+
 def find_by_type(
     text: str,
     mentions: Sequence[Mention],
@@ -173,6 +178,14 @@ def find_by_cue(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Findin
         numbers = {index for topic in parsed.topics for index in cued.telling(topic)}
         for index in sorted(numbers):
             yield Finding(cued.parts[index], parsed.constraint.id, "cue")
+
+
+def find_sure(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Finding]:
+    """Yield the phrases that tell a topic of a constraint in any text."""
+    for parsed in asked:
+        forms = frozenset().union(*(topic.sure for topic in parsed.topics))
+        for span in _matcher(forms).find(fold(text)) if forms else ():
+            yield Finding(span, parsed.constraint.id, "cue")
 
 
 def _inside_links(text: str, known: Sequence[Mention]) -> Iterator[Mention]:

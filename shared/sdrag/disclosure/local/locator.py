@@ -21,7 +21,7 @@ from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_meaning import THRESHOLDS, find_by_meaning, needs_meaning
 from sdrag.disclosure.local.by_name import find_by_name
-from sdrag.disclosure.local.by_type import find_by_cue, find_by_type
+from sdrag.disclosure.local.by_type import find_by_cue, find_by_type, find_sure
 from sdrag.disclosure.local.joined_text import JoinedText, find_mentions
 from sdrag.disclosure.local.scorer import is_available
 from sdrag.disclosure.texts import by_document
@@ -141,6 +141,7 @@ def _locate(
     findings = [
         *set(by_form).difference(proposals),
         *find_by_name(document, mentions, asked),
+        *find_sure(document.text, asked),
     ]
     if locator.meaning:
         findings += find_by_meaning(document, proposals, gated, limits)
