@@ -71,8 +71,6 @@ def figures_differ(claim: TokenText, evidence: TokenText) -> bool:
     known_periods = read_periods(evidence)
     if known_periods and not read_periods(claim) <= known_periods:
         return True
-    if any(_counts_differ(figure, known) for figure in stated):
-        return True
     for kinds in _KINDS:
         figures = [figure for figure in stated if figure.kind in kinds]
         items = [
@@ -142,16 +140,6 @@ def _has_figure(
     if not counts or not isinstance(figure.value, float):
         return False
     return not _NUMBER_WORDS.get(figure.value, frozenset()).isdisjoint(words)
-
-
-def _counts_differ(figure: Quantity, known: Sequence[Quantity]) -> bool:
-    """Say whether the evidence counts the same things, and never so many."""
-    if figure.kind != "number" or figure.measured or not figure.unit:
-        return False
-    counts = [item for item in known if item.kind == "number" and not item.measured]
-    return any(item.unit == figure.unit for item in counts) and not any(
-        item.value == figure.value and item.unit in {figure.unit, ""} for item in counts
-    )
 
 
 def _rivals(figure: Quantity, other: Quantity) -> bool:
