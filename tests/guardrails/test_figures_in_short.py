@@ -41,7 +41,15 @@ ROWS = [
         "€3bn|3bn euros|EUR 3B|€3,000m|3,000 million euros|€ 3 bln",
         "€3m|$3bn|€30bn",
     ),
-    ("The road is 12 km long.", "The road is {} long.", "12km", "12 m|12 miles"),
+    (
+        "The road is 12 km long.",
+        "The road is {} long.",
+        "12km|12,000 m|12000 metres",
+        "12 m|12 miles|1,200 m",
+    ),
+    ("Each pill holds 0.5 g.", "Each pill holds {}.", "500 mg|0.5 grams", "50 mg|5 g"),
+    ("The talk takes two hours.", "The talk takes {}.", "120 minutes", "2 minutes"),
+    ("The trench is 2.3 m deep.", "The trench is {} deep.", "230 cm", "23 cm|230 m"),
 ]
 
 

@@ -12,7 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sdrag.detectors.local.tables import common_words
-from sdrag.guardrails.quantities import DATES, Quantity, read_periods, read_quantities
+from sdrag.guardrails.quantities import (
+    DATES,
+    Quantity,
+    in_base,
+    read_periods,
+    read_quantities,
+)
 from sdrag.guardrails.words import TokenText, is_among, is_function_word, word_set
 from sdrag.text.dates import MONTHS, WEEKDAYS
 
@@ -124,10 +130,12 @@ def equal(left: Quantity, right: Quantity) -> bool:
         return left.value == right.value[0]
     if {left.kind, right.kind} == {"number", "year"}:
         return left.value == right.value
-    if left.kind != right.kind or left.value != right.value:
+    if left.kind != right.kind:
         return False
     if left.measured and right.measured:
-        return left.unit == right.unit
+        return in_base(left) == in_base(right)
+    if left.value != right.value:
+        return False
     return not (left.measured or right.measured) or not (left.unit and right.unit)
 
 

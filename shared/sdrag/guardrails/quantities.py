@@ -39,6 +39,28 @@ _UNITS = {
     for spellings in _SPELLINGS.split("|")
     for spelling in spellings.split()
 }
+_BASES = {
+    "kilogram": ("gram", 1e3),
+    "milligram": ("gram", 1e-3),
+    "microgram": ("gram", 1e-6),
+    "tonne": ("gram", 1e6),
+    "kilometre": ("metre", 1e3),
+    "centimetre": ("metre", 1e-2),
+    "millimetre": ("metre", 1e-3),
+    "millilitre": ("litre", 1e-3),
+    "millisecond": ("second", 1e-3),
+    "minute": ("second", 60),
+    "hour": ("second", 3600),
+    "day": ("second", 86_400),
+    "week": ("second", 604_800),
+    "decade": ("year", 10),
+    "kilowatt": ("watt", 1e3),
+    "megawatt": ("watt", 1e6),
+    "kilobyte": ("byte", 1e3),
+    "megabyte": ("byte", 1e6),
+    "gigabyte": ("byte", 1e9),
+}
+"""What units are multiples of; a month is none of days."""
 _LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isalpha())
 _BEFORE = frozenset("\u20ac$\u00a3") | word_set("eur usd gbp chf")
 _AMBIGUOUS_MONTHS = word_set("may march mar jan sep dec")
@@ -115,10 +137,18 @@ def read_quantities(tokens: TokenText) -> tuple[Quantity, ...]:
     return tuple(quantities)
 
 
-def read_numerals(tokens: TokenText) -> frozenset[Value]:
-    """Return the values of the quantities that are written in digits."""
+def in_base(quantity: Quantity) -> tuple[Value, str]:
+    """Return value and unit of a measured number, such as 3000 metres of 3 km."""
+    base, factor = _BASES.get(quantity.unit, (quantity.unit, 1.0))
+    if not isinstance(quantity.value, float):
+        return quantity.value, quantity.unit
+    return round(quantity.value * factor, 9), base
+
+
+def read_numerals(tokens: TokenText) -> frozenset[frozenset[Value]]:
+    """Return the values of quantities in digits, each as it is and in its base unit."""
     return frozenset(
-        quantity.value
+        frozenset({quantity.value, in_base(quantity)[0]})
         for quantity in read_quantities(tokens)
         if tokens[quantity.at].text[:1].isdigit()
     )

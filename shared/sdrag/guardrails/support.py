@@ -107,7 +107,7 @@ def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support
     near = [_nearest(weighed, sets) if weighed else [] for weighed in weights]
     spoken, known = _embed(claims, evidence, near)
     read = read_sentences(evidence)
-    numerals = frozenset().union(*map(read_numerals, read))
+    numerals = frozenset().union(*(v for text in read for v in read_numerals(text)))
     return [
         _score(
             claim,
@@ -201,8 +201,8 @@ def _figures(claim: TokenText, numerals: frozenset[Value]) -> float:
     stated = read_numerals(claim)
     if not stated:
         return 0.5
-    known = stated & numerals
-    return 0.5 * len(known) / len(stated) - 0.2 * len(stated - known)
+    known = sum(not values.isdisjoint(numerals) for values in stated)
+    return 0.5 * known / len(stated) - 0.2 * (len(stated) - known)
 
 
 def _names(claim: str, sets: Sequence[frozenset[str]]) -> float:
