@@ -122,7 +122,11 @@ WORDINGS = [
         "what tells of “mental health”",
         "He suffers from {depression}. The train was late.",
     ),
-    ("Trade union membership and political opinions", "“union”", NONE),
+    (
+        "Trade union membership and political opinions",
+        "“union”",
+        "He is a {shop steward}. The boat is red.",
+    ),
     ("Don't disclose safeguarding referrals.", "“safeguarding”", NONE),
     (
         "IP addresses, host names and open vulnerabilities of the network.",
