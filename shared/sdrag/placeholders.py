@@ -28,7 +28,7 @@ from hmac import compare_digest
 from typing import Self
 
 from sdrag.policy import Policy
-from sdrag.policy.entity_types import type_names
+from sdrag.policy.entity_types import SYNONYMS, type_names
 from sdrag.policy.sections import NOUNS, WITHHELD
 from sdrag.state.keys import PROCESS_KEYS
 from sdrag.vocabulary import Confidential, Span
@@ -42,6 +42,7 @@ BLOCK = "\u2588"
 _NUMBER = re.compile(r"\[[^\[\]\n]{1,60}-[1-9]\d{7}\]")
 _PSEUDONYM = re.compile(r"\[(?:[^\[\]\n]{1,60}_)?[0-9a-f]{16}\]")
 _LIKENESS = re.compile(r"\[[^\W\d_][\w -]{0,60}[ _-][\da-f]{5,16}\]")
+_LAST = re.compile(r"-\d{8}|_[0-9a-f]{16}")
 _DIGITS, _CHECK = 5, 3
 _TOKEN, _TAG = 11, 5
 
@@ -99,6 +100,11 @@ class Placeholders(Confidential):
             return compare_digest(tag, self._hash(body)[:_TAG])
         return False
 
+    def types_in(self, texts: Iterable[str]) -> frozenset[str]:
+        """Return what detectors call the values that texts have them in place of."""
+        said = (span.of(text)[1:-1] for text in texts for span in self.find(text))
+        return frozenset().union(*(_types_of(_LAST.sub("", each)) for each in said))
+
     def blank(self, text: str) -> str:
         """Return a text of the same length in which there are spaces instead."""
         for span in self.find(text):
@@ -134,6 +140,14 @@ def with_brackets(text: str, span: Span) -> Span:
     if span.start and around == ("[", "]"):
         return Span(span.start - 1, span.end + 1)
     return span
+
+
+@lru_cache(maxsize=256)
+def _types_of(label: str) -> frozenset[str]:
+    """Return the types that a noun or a type of linkage stands for."""
+    _, types = NOUNS.get(label, ("", ""))
+    called = {name for name, type_ in SYNONYMS.items() if type_ == label}
+    return frozenset({*types.split(), *called})
 
 
 @lru_cache(maxsize=64)

@@ -26,6 +26,7 @@ from sdrag.vocabulary import Passage
 from tests.support.spellings import DISGUISES, ENCODINGS
 
 from ..support.scripted import Scripted
+from ..support.tables import each_row
 from .answers import NOW
 from .test_faces import Scripted as FixedAnswer
 
@@ -197,6 +198,28 @@ def test_a_name_that_the_context_holds_stays():
     ):
         assert checked(answer, given=given).text == answer
     assert "Quint" not in checked("Anna Quint keeps them.", given=given).text
+    first = (policy, open_state(), [Passage("first", "Marie called.")])
+    assert checked("Marie called.", given=first).text == "Marie called."
+
+
+IN_PLACE = [  # what was released, and what may have been there
+    ("She has [MEDICAL_CONDITION].", "She has porphyria.", "She has asthma."),
+    ("She came on [date].", "She came on 4 May.", "She came on 12 June."),
+    ("She lives in [place].", "She lives in Hull.", "She lives in Dover."),
+    ("[NAME] paid [EVENT].", "Ann Lee paid 485 pounds.", "Bo Li paid 730 pounds."),
+    ("Call [PHONE_NUMBER].", "Call 01632 960 114.", "Call 01632 960 731."),
+]
+
+
+@each_row("released, one, other", IN_PLACE)
+def test_what_is_said_in_the_place_of_a_placeholder_is_a_guess(released, one, other):
+    """Whatever the policy asks for now; the placeholder itself may be said again."""
+    policy = Policy.read(["Hide passwords"])
+    given = (policy, open_state(), [Passage("p", released)])
+
+    assert checked(released, given=given).text == released
+    assert checked(one, given=given).text == checked(other, given=given).text
+    assert "[withheld]" in checked(one, given=given).text
 
 
 def test_a_constraint_that_is_lifted_for_a_principal_cuts_nothing():

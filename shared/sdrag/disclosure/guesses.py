@@ -57,12 +57,15 @@ from sdrag.text.readings import readings
 from sdrag.text.spans import merge
 from sdrag.vocabulary import (
     Confidential,
+    Constraint,
     Mention,
     Passage,
     Principal,
     Span,
 )
 
+_IN_PLACE = Constraint("placeholders", "What stands in place of a hidden value")
+"""Whatever else the policy asks for: what an answer says there is a guess."""
 _FORMS = listed(
     """
     AGE CODE COORDINATES CREDENTIAL CREDIT_CARD DATE DOMAIN_NAME DOSE DURATION
@@ -154,6 +157,8 @@ def find_guesses(
         withheld: Where a register knows what was withheld.
     """
     asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
+    if hidden := placeholders.types_in(passage.text for passage in context):
+        asked.append(ParsedConstraint(_IN_PLACE, "types", hidden, everywhere=hidden))
     if not asked:
         return tuple(withheld)
     answer = placeholders.blank(answer)
@@ -296,7 +301,7 @@ class _Reading(Confidential):
             return not self.known.has(word)
         if _INITIAL_AFTER.match(self.text, span.end):
             return not self.known.has(word)
-        named = before.word.capitalize() in first_names()
+        named = i > 0 and before.word.capitalize() in first_names()
         released = (before.word, word) in self.known.pairs
         return named and rank(before.word) >= _TELLING and not released
 
