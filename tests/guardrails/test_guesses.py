@@ -403,6 +403,7 @@ def test_any_two_values_written_alike_come_back_alike(sentence, data):
     frame, values = KINDS[sentence]
     true, false, spell = map(data.draw, (values, values, SPELT))
     held = world(sentence, frame.format(true))
+    hypothesis.assume(true not in held[2][0].text)  # what was released tells nothing
     done = {
         told(checked(f"It is {spell(guess)} as asked.", given=held))
         for guess in (true, false)
