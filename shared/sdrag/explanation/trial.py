@@ -9,14 +9,15 @@ staying stayed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
+from typing import Any
 
 from sdrag.detectors.local import mentions
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_type import find_by_cue
-from sdrag.disclosure.setup import not_understood
+from sdrag.effects.progress import batched
 from sdrag.explanation.explain import Explainer
 from sdrag.explanation.explanations import Explanation
 from sdrag.explanation.understood_as import (
@@ -25,7 +26,8 @@ from sdrag.explanation.understood_as import (
     telling_sentences,
 )
 from sdrag.policy import Policy
-from sdrag.vocabulary import Confidential, Keep, Passage
+from sdrag.policy.constraint_sections import ConstraintSection
+from sdrag.vocabulary import Confidential, Keep
 
 _AT_ONCE = 6
 _MOST = 18
@@ -62,33 +64,35 @@ class Trial(Confidential):
 def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
     """Try an understood constraint of a policy, with its keeps, on sentences."""
     entry = policy.entries[parsed.constraint.id]
-    alone = entry.model_copy(update={"where": {}, "unless": (), "examples": ()})
-    explainer = Explainer(policy.model_copy(update={"constraints": (alone,)}))
-    hides: dict[str, tuple[str, ...]] = {}
-    stays: list[str] = []
-    sentences = [*dict.fromkeys(islice(_asked(parsed), _MOST)), *_beside(parsed)]
-    tried = 0
-    while sentences and not (len(hides) >= _ENOUGH and stays):
-        part, sentences = sentences[:_AT_ONCE], sentences[_AT_ONCE:]
-        tried += len(part)
-        for explanation in explainer.explain([Passage(s, s) for s in part]):
-            text = explanation.text
-            if words := _hidden(explanation):
-                hides[text] = words
-            else:
-                stays.append(text)
-    shown = islice(((words, text) for text, words in hides.items()), _ENOUGH)
-    beyond = explainer.explain([Passage(s, s) for s in _of_other_subjects(parsed)])
-    return Trial(
-        tuple(shown),
-        next(iter(stays), ""),
-        tried,
-        tuple((_hidden(each), each.text) for each in beyond if each.spans),
-    )
+    explainer = Explainer(_everywhere(policy, entry))
+    hides: list[tuple[tuple[str, ...], str]] = []
+    stays, tried = "", 0
+    asked = dict.fromkeys(islice(_asked(parsed), _MOST))
+    own = (example.text for example in entry.examples if example.hides)
+    for some in batched(dict.fromkeys((*asked, *own, *_beside(parsed))), _AT_ONCE):
+        tried += len(some)
+        explained = explainer.explain(some)
+        hides += _hidden(explained)
+        stays = stays or next((e.text for e in explained if not e.spans), "")
+        if len(hides) >= _ENOUGH and stays:
+            break
+    beyond = _hidden(explainer.explain(_of_other_subjects(parsed)))
+    return Trial(tuple(hides[:_ENOUGH]), stays, tried, tuple(beyond))
 
 
-def _hidden(explanation: Explanation) -> tuple[str, ...]:
-    return tuple(each.span.of(explanation.text) for each in explanation.spans)
+def _everywhere(policy: Policy, *entries: ConstraintSection) -> Policy:
+    """Return a policy of constraints that hold everywhere and for everybody."""
+    limits: dict[str, Any] = {"where": {}, "unless": ()}
+    bare = tuple(entry.model_copy(update=limits) for entry in entries)
+    return policy.model_copy(update={"constraints": bare})
+
+
+def _hidden(explained: Iterable[Explanation]) -> list[tuple[tuple[str, ...], str]]:
+    return [
+        (tuple(each.span.of(e.text) for each in e.spans), e.text)
+        for e in explained
+        if e.spans
+    ]
 
 
 def _of_other_subjects(parsed: ParsedConstraint) -> list[str]:
@@ -138,20 +142,14 @@ def opened_by(keep: Keep, policy: Policy) -> list[str]:
     Words are tried in two sentences, types are compared with those that a constraint
     asks for. What a pattern matches is not known: it may open any of them.
     """
-    refused = not_understood(policy)
-    rules = [rule for rule in policy.rules if rule.id not in refused]
+    explainer = Explainer(_everywhere(policy, *policy.constraints))
+    rules = [rule for rule in policy.rules if rule.id not in explainer.refused]
     if keep.pattern:
         return [rule.id for rule in rules]
     if keep.type:
         asked = {p.constraint.id: p.types | p.everywhere for p in map(parse, rules)}
         return [name for name, types in asked.items() if keep.type in types]
-    everywhere = tuple(
-        entry.model_copy(update={"where": {}, "unless": ()})
-        for entry in policy.constraints
-    )
-    explainer = Explainer(policy.model_copy(update={"constraints": everywhere}))
-    texts = [f"It was at {keep.words}.", f"A letter from {keep.words} arrived."]
-    explanations = explainer.explain([Passage(text, text) for text in texts])
-    left = chain.from_iterable(explanation.left for explanation in explanations)
+    texts = (f"It was at {keep.words}.", f"A letter from {keep.words} arrived.")
+    left = chain.from_iterable(each.left for each in explainer.explain(texts))
     ids = {each.constraint_id for each in left if each.causes[0].by == "kept"}
     return [rule.id for rule in rules if rule.id in ids]
