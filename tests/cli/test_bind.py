@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import chromadb
+import networkx as nx
 import pytest
 from chromadb.config import Settings
 from typer.testing import CliRunner
@@ -78,7 +79,7 @@ def test_a_chunk_is_named_as_other_commands_name_it(policy, tmp_path):
 
 
 def test_a_collection_of_chroma_is_located_once(policy, chroma, tmp_path):
-    """The second run looks everything up."""
+    """The second run looks everything up, and writes the same binding graph."""
     args = (
         policy,
         "--chroma",
@@ -87,14 +88,19 @@ def test_a_collection_of_chroma_is_located_once(policy, chroma, tmp_path):
         "notes",
         "--state",
         tmp_path / "s",
+        "--graph",
     )
 
-    first, second = bound(*args), bound(*args)
+    first, second = (bound(*args, tmp_path / name) for name in ("one", "two"))
 
     assert (first["chunks"], first["located"], first["calls"]) == (3, 3, 0)
     assert first["read"] > 0
     assert second["read"] == 0
     assert second["located"] == 3
+    graph = nx.read_graphml(tmp_path / "one")
+    assert (tmp_path / "two").read_text() == (tmp_path / "one").read_text()
+    assert {f"chunk:{name}" for name in TEXTS} < {*graph}
+    assert graph.size() > 0
 
 
 @pytest.mark.parametrize(

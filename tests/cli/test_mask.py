@@ -163,12 +163,12 @@ def test_no_file_takes_the_place_of_another(folder: Path) -> None:
 @pytest.mark.parametrize("out", ["out", "out.jsonl"])
 def test_only_what_is_masked_may_be_read_by_others(folder: Path, out: str) -> None:
     """Also where an open file, or a half of it, was there; OUT goes by the umask."""
-    private = ["key.plan", "report.html"]
+    private = ["key.plan", "report.html", "links.graphml"]
     for path in (folder / "report.html", *(folder / f"{n}.partial" for n in private)):
         path.write_text("before")
         path.chmod(0o644)
     options = ("--key-file", folder / "key", "--report", folder / "report.html")
-    call(folder, folder / "in", folder / out, *options)
+    call(folder, folder / "in", folder / out, *options, "--graph", folder / private[2])
 
     modes = {name: stat.S_IMODE((folder / name).stat().st_mode) for name in private}
     assert modes == dict.fromkeys(private, 0o600)

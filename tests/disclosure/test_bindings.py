@@ -6,6 +6,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import networkx as nx
 import pytest
 
 from sdrag.disclosure.binding import bind
@@ -139,3 +140,23 @@ def test_of_equals_those_with_the_least_ids_are_bound(noise, order):
 
     passages.sort(key=lambda passage: passage.id)
     assert state.bindings.read(passages, rules) == [{"a": 0.7071}] * 2 + [{}] * 4
+
+
+def test_the_binding_graph_says_what_is_bound(store, tmp_path):
+    """Constraints, chunks and similarities; what was removed is not in it; no text."""
+    write(store, CORPUS)
+    graph = store.graph(RULES[:1])
+
+    edges = {
+        ("constraint:a", f"chunk:{passage.id}"): bound["a"]
+        for passage, bound in zip(CORPUS, store.read(CORPUS, RULES[:1]), strict=True)
+        if bound
+    }
+    drawn = graph.edges(data="similarity")
+    assert {(rule, chunk): score for rule, chunk, score in drawn} == edges
+    assert nx.is_bipartite(graph)
+    kinds = [kind for _, kind in graph.nodes(data="kind")]
+    assert kinds == ["constraint"] + ["chunk"] * len(CORPUS)
+    nx.write_graphml(graph, tmp_path / "bindings.graphml")
+    again = nx.read_graphml(tmp_path / "bindings.graphml")
+    assert (again.adj, again.nodes) == (graph.adj, graph.nodes)

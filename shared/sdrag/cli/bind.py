@@ -16,16 +16,19 @@ import typer
 from sdrag.cli.common import (
     LOCAL,
     AsJson,
+    Graph,
     KeyFile,
     Llm,
     ModelConcurrency,
     ModelTimeout,
     RunOn,
     SpillFolder,
+    check_writable,
     llm_of,
     open_pool,
     progress_bars,
     show,
+    write_graph,
 )
 from sdrag.effects.progress import batched
 from sdrag.effects.prompts import Prompt
@@ -72,6 +75,7 @@ def bind(
     llm: Llm = LOCAL,
     model_timeout: ModelTimeout = None,
     model_concurrency: ModelConcurrency = None,
+    graph: Graph = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count the work, and write nothing.")
     ] = False,
@@ -92,6 +96,8 @@ def bind(
         raise UsageError("Give files of chunks, or --chroma and --collection.")
     if state is None and not dry_run:
         raise UsageError("--state names what is written.")
+    if graph is not None:
+        check_writable(graph)
     read = _of_files(paths or ()) if chroma is None else _of_chroma(chroma, collection)
     count = sum(1 for _ in read())
     if not count:
@@ -113,6 +119,10 @@ def bind(
 
                 done = bind_corpus(read(), rules, state, pool, update, key=key)
                 result = _figures(done)
+        if graph is not None:
+            from sdrag.state import open_state
+
+            write_graph(graph, open_state(state, key=key).bindings.graph(rules.rules))
         result["seconds"] = round(perf_counter() - started, 3)
     show(result, as_json=as_json)
     raise typer.Exit(1 if result.get("model_failures") else 0)

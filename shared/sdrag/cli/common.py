@@ -19,6 +19,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.errors import UsageError, require_extra
 
 if TYPE_CHECKING:
+    import networkx as nx
     from rich.progress import TaskID
 
     from sdrag.documents import ReadFile, Skipped
@@ -31,6 +32,10 @@ LOCAL = "local"
 
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as one JSON object as well.")
+]
+Graph = Annotated[
+    Path | None,
+    typer.Option(help="Write the graph too, in GraphML: ids and figures, no text."),
 ]
 KeyFile = Annotated[
     Path | None,
@@ -278,6 +283,13 @@ def write_private(path: Path, content: str, mode: int = 0o600) -> None:
         partial.replace(path)
     except OSError as error:
         raise unwritable(path, error) from None
+
+
+def write_graph(path: Path, graph: nx.Graph[str]) -> None:
+    """Write a graph in GraphML, for its owner alone."""
+    with require_extra("linkage", "A graph"):
+        import networkx as nx
+    write_private(path, "\n".join(nx.generate_graphml(graph)))
 
 
 def unwritable(path: Path, error: OSError) -> UsageError:

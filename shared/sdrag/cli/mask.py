@@ -16,6 +16,7 @@ import typer
 from sdrag.cli.common import (
     LOCAL,
     AsJson,
+    Graph,
     Input,
     Llm,
     ModelConcurrency,
@@ -31,6 +32,7 @@ from sdrag.cli.common import (
     read_input,
     show,
     unwritable,
+    write_graph,
     write_private,
 )
 from sdrag.documents import Skipped
@@ -76,6 +78,7 @@ def mask(
     report: Annotated[
         Path | None, typer.Option(help="An HTML report to write; it quotes no text.")
     ] = None,
+    graph: Graph = None,
     rows: Rows = False,
     engine: RunOn = "local",
     ray_spill: SpillFolder = None,
@@ -108,7 +111,7 @@ def mask(
     if rules.constraints and "linkage" not in rules.model_fields_set:
         typer.echo(_NO_SENTENCE.format(count=len(rules.constraints)), err=True)
     _check_target(source, target)
-    for path in filter(None, (target, plan, report)):
+    for path in filter(None, (target, plan, report, graph)):
         check_writable(path)
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     runner = model_runner(model)
@@ -128,6 +131,8 @@ def mask(
         from sdrag.reports.linkage import render_linkage
 
         write_private(report, render_linkage(fitted.masked))
+    if graph is not None:
+        write_graph(graph, fitted.masked.graph)
     planned, failed = fitted.masked.plan, _skip_unmasked(corpus, fitted)
     causes: dict[str, int] = {}
     if isinstance(runner, PortRunner) and model is not None and failed:

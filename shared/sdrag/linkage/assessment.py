@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sdrag.effects.steps import EffectRunner, Steps, run
+from sdrag.errors import require_extra
 from sdrag.linkage.graph import LEVELS, Edges, find_chains, find_edges
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.meaning import Vectors
@@ -22,6 +24,9 @@ from sdrag.linkage.resolve import Resolved, resolve
 from sdrag.linkage.schema import Schema, SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Passage
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Assessment", "Chain", "Link", "assess", "assess_steps"]
 
@@ -83,6 +88,35 @@ class Assessment(Confidential):
             Link(ids[a], ids[b], strength, tuple(names[e] for e in np.sort(via)))
             for a, b, strength, via in rows
         )
+
+    @cached_property
+    def graph(self) -> nx.Graph[str]:
+        """
+        The document graph: a node a document, an edge a link, and no value of either.
+
+        A node has its `risk`; an edge `strength`, and in `via` and `types` the ids and
+        types of the entities that are shared, between spaces. It is frozen, since it is
+        kept; `copy()` gives one that can be changed. networkx writes it:
+        `networkx.write_graphml(assessment.graph, "links.graphml")`.
+
+        Raises:
+            MissingExtraError: The extra `linkage` is not installed.
+        """
+        with require_extra("linkage", "A graph of links"):
+            import networkx as nx  # noqa: PLC0415 -- an extra
+        types = {entity.id: entity.type for entity in self.resolved.entities}
+        graph: nx.Graph[str] = nx.Graph()
+        for name, risk in self.document_risk.items():
+            graph.add_node(name, risk=risk)
+        for link in self.links:
+            graph.add_edge(
+                link.first,
+                link.second,
+                strength=link.strength,
+                via=" ".join(link.via),
+                types=" ".join(types[name] for name in link.via),
+            )
+        return nx.freeze(graph)
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:

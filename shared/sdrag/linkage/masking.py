@@ -16,14 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain, count
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from sdrag.effects.progress import batched
 from sdrag.effects.prompts import Labelled, Message, Prompt, fill, sensitive
 from sdrag.effects.steps import Outcome, Reply, Steps, complete
+from sdrag.errors import require_extra
 from sdrag.linkage.assessment import Assessment, assess_steps
 from sdrag.linkage.meaning import Vectors
 from sdrag.linkage.mentions import Occurrence
@@ -41,6 +43,9 @@ from sdrag.vocabulary import (
     Passage,
     is_unnamed,
 )
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Earlier", "Masked", "Passes", "apply_masker", "mask_found"]
 
@@ -139,6 +144,34 @@ class Masked(Confidential):
         gone = plan.masked & np.isin(ids, refused)
         kept = plan.before.without(gone, plan.settings.edge_threshold)
         return len(kept) - len(plan.after)
+
+    @cached_property
+    def graph(self) -> nx.Graph[str]:
+        """
+        The document graph under the ids of the masked documents, as the plan leaves it.
+
+        Beside what `Assessment.graph` says, a node has its `risk_after`, and an edge
+        `masked`, the ids of the shared entities that are masked, and `kept`, whether
+        the link is left.
+
+        Raises:
+            MissingExtraError: The extra `linkage` is not installed.
+        """
+        with require_extra("linkage", "A graph of links"):
+            import networkx as nx  # noqa: PLC0415 -- an extra
+        plan, ids = self.plan, self.plan.corpus.document_ids
+        graph = self.assessment.graph.copy()
+        risks = zip(ids, plan.document_risk.tolist(), strict=True)
+        nx.set_node_attributes(graph, dict(risks), "risk_after")
+        gone = {plan.corpus.entity_ids[number] for number in plan.why}
+        ends = zip(plan.after.first.tolist(), plan.after.second.tolist(), strict=True)
+        left = {(ids[first], ids[second]) for first, second in ends}
+        for link in self.assessment.links:
+            edge = graph.edges[link.first, link.second]
+            edge["masked"] = " ".join(name for name in link.via if name in gone)
+            edge["kept"] = (link.first, link.second) in left
+        names = (document.id for document in self.documents)
+        return nx.freeze(nx.relabel_nodes(graph, dict(zip(ids, names, strict=True))))
 
     @property
     def earlier(self) -> Earlier:

@@ -12,13 +12,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 
-import networkx as nx
 import numpy as np
 
+from sdrag.errors import require_extra
 from sdrag.linkage import Masked
 from sdrag.linkage.graph import LEVELS
 from sdrag.linkage.plan import Plan
 from sdrag.reports.page import card, page, rest, table
+
+with require_extra("linkage", "A linkage report"):
+    import networkx as nx
 
 _MOST_ROWS = 100
 _SAME = 1e-12

@@ -14,15 +14,18 @@ constraint's N was used up elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from sdrag.errors import UsageError
+from sdrag.errors import UsageError, require_extra
 from sdrag.state.database import Database, rows_among, upsert
 from sdrag.state.keys import RULE_BYTES, Keys, join_rules, split_rules
 from sdrag.state.tables import binding, chunk, form
 from sdrag.vocabulary import Binding, Constraint, Passage
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _SAMPLE = 1000
 
@@ -97,6 +100,36 @@ class Bindings:
                 if row.rule in rules:
                     scores[row.chunk][rules[row.rule]] = row.score
         return [scores.get(passage.id) for passage in passages]
+
+    def graph(self, constraints: Iterable[Constraint]) -> nx.Graph[str]:
+        """
+        Return the binding graph (SD-RAG, section III): data and constraint nodes.
+
+        Each is named `chunk:ID` or `constraint:ID`, which `kind` and `id` say too. An
+        edge is a binding with its `similarity`. It holds no text, of neither kind.
+
+        Raises:
+            MissingExtraError: The extra `linkage` is not installed.
+            HostError: The database failed.
+        """
+        with require_extra("linkage", "A binding graph"):
+            import networkx as nx  # noqa: PLC0415 -- an extra
+        rules = {self._rule(each): f"constraint:{each.id}" for each in constraints}
+        graph: nx.Graph[str] = nx.Graph()
+        with self._database.reading() as connection:
+            chunks = [
+                f"chunk:{row.id}" for row in connection.execute(sa.select(chunk.c.id))
+            ]
+            for node in (*rules.values(), *chunks):
+                kind, _, name = node.partition(":")
+                graph.add_node(node, kind=kind, id=name)
+            for row in rows_among(
+                connection, sa.select(binding), binding.c.rule, rules
+            ):
+                graph.add_edge(
+                    rules[row.rule], f"chunk:{row.chunk}", similarity=row.score
+                )
+        return graph
 
     def find_unbound(self, constraints: Iterable[Constraint]) -> list[str]:
         """
