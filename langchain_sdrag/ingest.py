@@ -22,7 +22,7 @@ from langchain_sdrag.wrapping import enforce, make_engine
 from sdrag.disclosure.hierarchy import HierarchySettings
 from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
-from sdrag.ingest import CorpusBinder, CorpusMasker, Transformer
+from sdrag.ingest import CorpusBinder, CorpusMasker, CorpusScanner, Transformer
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -190,7 +190,7 @@ class LinkageMasker(IngestTransformer, CorpusMasker[Document]):
         super().__init__(task, policy, llm, embeddings, state, options)
 
 
-class InjectionScanner(IngestTransformer):
+class InjectionScanner(IngestTransformer, CorpusScanner[Document]):
     """
     Drop, strip or flag documents that inject prompts, before they are stored.
 

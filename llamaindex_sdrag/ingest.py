@@ -36,7 +36,7 @@ from sdrag.effects.modes import Mode, run_sync, sync, wait
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_listed
-from sdrag.ingest import CorpusBinder, CorpusMasker, Transformer
+from sdrag.ingest import CorpusBinder, CorpusMasker, CorpusScanner, Transformer
 from sdrag.linkage.fitting import Fitted
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -289,7 +289,7 @@ class LinkageMasker(IngestTransformer, CorpusMasker[BaseNode]):
         super().__init__(task, policy, llm, embeddings, state, options)
 
 
-class InjectionScanner(IngestTransformer):
+class InjectionScanner(IngestTransformer, CorpusScanner[BaseNode]):
     """
     Drop, strip or flag nodes that inject prompts, before they are stored.
 

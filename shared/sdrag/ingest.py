@@ -20,6 +20,7 @@ from sdrag.effects.progress import batched
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import HostError, UsageError, check_listed
+from sdrag.knowledge_base import CorpusContradictions, scan_contradictions
 from sdrag.linkage.fitting import Fitted, Update
 from sdrag.parallel import Pool
 from sdrag.pipeline import bind
@@ -83,6 +84,25 @@ def _with_different_ids(passages: Iterable[Passage]) -> Passages:
             "Two documents have the same id.", hint="Give each document its own id."
         )
     return checked
+
+
+class CorpusScanner(Transformer[D]):
+    """Scanning a corpus."""
+
+    def find_contradictions(self, documents: Iterable[D]) -> CorpusContradictions:
+        """
+        Find the documents that contradict each other; they stay as they are.
+
+        Args:
+            documents: The whole corpus, with the ids by which pairs are named.
+
+        Raises:
+            UsageError: A document has no id.
+        """
+        passages = self._read(documents)
+        if any(map(is_unnamed, passages)):
+            raise UsageError("A document has no id.", hint="Give each document an id.")
+        return scan_contradictions(passages, self._engine.policy)
 
 
 class CorpusBinder(Transformer[D]):

@@ -1,11 +1,11 @@
 """
-The scan of a knowledge base: which of its stretches a summarizer could obey.
+The scan of a knowledge base: what a summarizer could obey, and what is contradicted.
 
 Highlight & Summarize leaves an attacker nothing but what is in the corpus. So the
 corpus can be searched for triggers in advance (section 9). The injection guard looks at
 every window that can be highlighted. An alarm is for a person to look at; nothing is
 changed. A report is one JSON object a line: passage, span, score. It holds no text; the
-host has the corpus.
+host has the corpus. Pairs of passages that contradict each other are listed likewise.
 """
 
 from __future__ import annotations
@@ -15,14 +15,33 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
+from sdrag.guardrails.corpus_contradictions import (
+    Contradiction,
+    CorpusContradictions,
+    find_contradictions,
+)
 from sdrag.guardrails.injection import scan_text
+from sdrag.guardrails.staleness import drop_stale
 from sdrag.highlight.corpus_scan import Alarm, Judge, scan
-from sdrag.policy import InjectionSection, Policy, PolicySource
+from sdrag.policy import ContradictionsSection, InjectionSection, Policy, PolicySource
 from sdrag.vocabulary import Passage, Span
 
-__all__ = ["Alarm", "guard_judge", "scan_passages", "scan_to"]
+__all__ = [
+    "Alarm",
+    "Contradiction",
+    "CorpusContradictions",
+    "contradictions_to",
+    "guard_judge",
+    "scan_contradictions",
+    "scan_passages",
+    "scan_to",
+]
+
+T = TypeVar("T", Alarm, Contradiction)
 
 
 def scan_passages(
@@ -80,12 +99,59 @@ def scan_to(report: Path | None, alarms: Iterable[Alarm]) -> dict[str, int]:
     Returns:
         How many there are, and in how many passages.
     """
-    counts: Counter[str] = Counter()
+    counts = Counter(alarm.passage_id for alarm in _written(report, alarms))
+    return {"alarms": counts.total(), "passages": len(counts)}
+
+
+def scan_contradictions(
+    passages: Iterable[Passage], policy: PolicySource | None = None
+) -> CorpusContradictions:
+    """
+    Find the passages of a corpus that contradict each other, sentence by sentence.
+
+    The local rules judge, whatever `method` says. Time grows with the corpus, not with
+    its square: sentences are compared that share rare words, three words at least.
+
+    Args:
+        passages: The corpus. Those of one passage are not compared.
+        policy: Its `contradictions` section says which passage is preferred. What its
+            `staleness` section drops is left out.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+    """
+    read = Policy.read(policy if policy is not None else {})
+    given = tuple(passages)
+    if read.staleness is not None:
+        given = drop_stale(given, read.staleness, now=datetime.now(UTC)).passages
+    return find_contradictions(given, read.contradictions or ContradictionsSection())
+
+
+def contradictions_to(
+    report: Path | None, found: CorpusContradictions
+) -> dict[str, int]:
+    """
+    Write contradictions.
+
+    Returns:
+        How many are listed, of how many passages; `repeated` and `unchecked`.
+    """
+    pairs = list(_written(report, found.pairs))
+    passages = {name for pair in pairs for name in pair.passage_ids}
+    return {
+        "contradictions": len(pairs),
+        "passages": len(passages),
+        "repeated": found.repeated,
+        "unchecked": found.unchecked,
+    }
+
+
+def _written(report: Path | None, found: Iterable[T]) -> Iterator[T]:
+    """Yield what is found as it is written, one JSON object a line."""
     file = nullcontext() if report is None else report.open("w", encoding="utf-8")
     with file as lines:
-        for alarm in alarms:
+        for item in found:
             if lines is not None:
-                lines.write(json.dumps(asdict(alarm)) + "\n")
+                lines.write(json.dumps(asdict(item)) + "\n")
                 lines.flush()
-            counts[alarm.passage_id] += 1
-    return {"alarms": counts.total(), "passages": len(counts)}
+            yield item

@@ -78,7 +78,9 @@ def at_release(
         the prompt or the reader which sources disagree, by their numbers.
     """
     marked = [
-        stamped(passage, {"critical": True} if _on_critical(held, section) else {})
+        stamped(
+            passage, {"critical": True} if is_on_critical_topic(held, section) else {}
+        )
         for passage, held in zip(passages, metadata, strict=True)
     ]
     texts = [passage.text for passage in passages]
@@ -138,7 +140,9 @@ def _settle(
         refusal = Decision("query", "withheld", RULE, reason)
         ids = (Decision(passages[at].id, "dropped", RULE, reason) for at in touched)
         return Screened((), (refusal, *ids))
-    losers = {_loser(metadata, conflict, section) for conflict in conflicts} - {None}
+    losers = {find_loser(metadata, conflict, section) for conflict in conflicts} - {
+        None
+    }
     unsettled = [pair for pair in conflicts if not {pair.left, pair.right} & losers]
     reason = "review" if section.strategy == "review" else "contradicted"
     decisions = tuple(
@@ -168,7 +172,7 @@ def _settle(
     )
 
 
-def _loser(
+def find_loser(
     metadata: Sequence[Metadata], conflict: Conflict, section: ContradictionsSection
 ) -> int | None:
     """Return the place of the passage that gives way, if one does."""
@@ -208,10 +212,11 @@ def _words(conflicts: Sequence[Conflict], kept: Sequence[int]) -> str:
 def _is_critical(passage: Passage, section: ContradictionsSection) -> bool:
     """Say whether a passage is about a topic on which a contradiction declines."""
     stamp = evidence(passage).get("critical") is True
-    return stamp or _on_critical(passage.metadata, section)
+    return stamp or is_on_critical_topic(passage.metadata, section)
 
 
-def _on_critical(metadata: Metadata, section: ContradictionsSection) -> bool:
+def is_on_critical_topic(metadata: Metadata, section: ContradictionsSection) -> bool:
+    """Say whether metadata names a topic on which a contradiction declines."""
     topic = metadata.get(section.topic_key)
     topics = topic if isinstance(topic, (list, tuple, set, frozenset)) else (topic,)
     return any(item in section.critical_topics for item in topics)

@@ -17,7 +17,8 @@ from sdrag.guardrails.quantities import DATES, Quantity, read_quantities
 from sdrag.guardrails.words import PREFIX, TokenText, read_tokens
 from sdrag.vocabulary import Confidential
 
-_SAME_SUBJECT = 0.6
+SAME_SUBJECT = 0.6
+"""The least share of the shorter sentence's words that both have."""
 
 Figures = tuple[Quantity, ...]
 
@@ -75,7 +76,7 @@ def find_opposition(left: SentenceFacts, right: SentenceFacts) -> str:
         `figures`, `negation` or `antonym`; nothing where they do not, or are not about
         the same.
     """
-    if share_subject(left, right) < _SAME_SUBJECT / 2:
+    if share_subject(left, right) < SAME_SUBJECT / 2:
         return ""
     antonyms = _antonyms(left, right)
     if not _are_about_the_same(left, right, antonyms):
@@ -119,7 +120,7 @@ def _are_about_the_same(
     """Say whether two sentences share their subject and tell no other thing of it."""
     mine, theirs = left.subject - antonyms, right.subject - antonyms
     shorter = min(len(mine), len(theirs))
-    if not shorter or len(mine & theirs) < _SAME_SUBJECT * shorter:
+    if not shorter or len(mine & theirs) < SAME_SUBJECT * shorter:
         return False
     return not any(
         _have_one_neighbour(left.tokens, at, right.tokens, to)

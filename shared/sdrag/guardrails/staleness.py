@@ -36,11 +36,18 @@ def at_retrieval(
 ) -> Steps[Screened]:
     """Drop what is out of date, or flag it where the policy prefers a disclaimer."""
     yield from ()
+    return drop_stale(passages, section, now=retrieval.now)
+
+
+def drop_stale(
+    passages: Sequence[Passage], section: StalenessSection, *, now: datetime
+) -> Screened:
+    """Drop what is out of date, at a moment."""
     replaced = _replaced(passages, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
     for index, passage in enumerate(passages):
-        reason = replaced.get(index) or _expired(passage, section, retrieval.now)
+        reason = replaced.get(index) or _expired(passage, section, now)
         is_flagged = reason == "expired" and section.action == "disclaim"
         if is_flagged or not reason:
             kept.append(passage)
