@@ -129,8 +129,7 @@ def _make_go(
         return changed, f"goes already, by {_quote(policy, look.hidden)}"
     forms = dict.fromkeys((quoted, widen(first.text, place).of(first.text)))
     for sentence in chain.from_iterable(map(_sentences_on, forms)):
-        entry = {"text": sentence, **({"examples": [example]} if is_told else {})}
-        changed = add(text, entry)
+        changed = add(text, sentence, [example] if is_told else [])
         if _look(read_policy(changed), passages, {words: regex})[words].gone:
             near = _quote(policy, look.left)
             also = f"; or perhaps, in its place, `sensitivity: high` under {near}"

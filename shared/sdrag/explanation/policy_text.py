@@ -25,7 +25,7 @@ from sdrag.policy import Policy
 from sdrag.policy.reading import parsed
 
 _OFF = "#~ "
-_ITEM = re.compile(r"\s*- ")
+_ITEM = re.compile(r"( *)- ")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*", re.MULTILINE)
 _NOTHING = re.compile(r"^\s*(?:#.*|---)$", re.MULTILINE)
 _MARK = "\ufeff"
@@ -40,28 +40,28 @@ def read_policy(text: str) -> Policy:
     return Policy.parse(_normalised(text)[0])
 
 
-def add(text: str, entry: str | dict[str, Any]) -> str:
+def add(text: str, sentence: str, examples: Sequence[Any] = ()) -> str:
     """Return a policy with one more constraint."""
-    if isinstance(entry, str):
-        entry = _bare(" ".join(entry.split()))
-    else:
-        rest = {key: _in_quotes(given) for key, given in entry.items()}
-        entry = {**rest, "text": _bare(entry["text"])}
-    if not entry:
+    if not (sentence := " ".join(sentence.split())):
         raise UsageError("Write a sentence first.")
-    return _edit(text, lambda entries: entries.append(entry), lambda e: e.add(entry))
+    row = {"examples": [*examples]} if examples else {}
+    entry = {"text": sentence, **row} if row else sentence
+    return _edit(
+        text, lambda entries: entries.append(entry), lambda e: e.add(sentence, row)
+    )
 
 
 def append(text: str, number: int, key: str, value: Any) -> str:
     """Return a policy with a value more in a list of a constraint."""
-    value = _in_quotes(value)
 
     def change(entries: Entries) -> None:
         entry = entries[number]
         if not isinstance(entry, dict):
             entries[number] = entry = {"text": entry}
-        if value not in (given := _listed(entry, key)):
-            entry[key] = _in_brackets([*given, value])
+        given = entry.get(key, [])
+        given = given if isinstance(given, list) else [given]
+        if value not in given:
+            entry[key] = [*given, value]
 
     return _edit(text, change, lambda edited: edited.append(number, key, value))
 
@@ -91,24 +91,33 @@ def enable(text: str, line: int) -> str:
     """Return a policy with the constraint switched on again that begins in a line."""
     bare, restore = _normalised(text)
     lines = _Lines(bare).lines
-    on = _switched_off(lines, line - 1)
-    if not on:
+    if not (on := _switched_off(lines).get(line - 1, [])):
         raise UsageError("There is no such constraint.")
-    edited = "\n".join([*lines[: line - 1], *on, *lines[line - 1 + len(on) :]])
-    Policy.parse(edited)
+    lines[line - 1 : line - 1 + len(on)] = on
+    Policy.parse(edited := "\n".join(lines))
     return restore(edited)
 
 
 def disabled(text: str) -> list[dict[str, Any]]:
     """Return the constraints that are switched off, by their first lines."""
-    lines = text.split("\n")
-    listed = []
+    listed = _switched_off(text.split("\n")).items()
+    return [{"line": at + 1, "text": _sentence(on)} for at, on in listed]
+
+
+def _switched_off(lines: Sequence[str]) -> dict[int, list[str]]:
+    """Return the lines of each constraint that is switched off, by its first."""
+    found: dict[int, list[str]] = {}
+    start, indent = -1, 0
     for number, line in enumerate(lines):
-        if line.startswith(_OFF) and _ITEM.match(line[len(_OFF) :]):
-            listed.append(
-                {"line": number + 1, "text": _sentence(_switched_off(lines, number))}
-            )
-    return listed
+        bare = line.removeprefix(_OFF)
+        item = _ITEM.match(bare)
+        if bare == line:
+            start = -1
+        elif item and (start < 0 or len(item[1]) <= indent):
+            start, indent = number, len(item[1])
+        if start >= 0:
+            found.setdefault(start, []).append(bare)
+    return found
 
 
 def _sentence(lines: Sequence[str]) -> str:
@@ -134,18 +143,20 @@ def _edit(
         PolicyError: It is none, or what it would say is none.
         UsageError: There is no such constraint, or no text says it.
     """
-    bare, restore = _normalised(text)
+    yaml_, (bare, restore) = _yaml(), _normalised(text)
     expected = _read(bare)
     try:
         change(expected.setdefault("constraints", []))
     except IndexError:
         raise UsageError("There is no such constraint.") from None
+    if expected == _read(bare):
+        return text
     comments = [comment.strip() for comment in _COMMENT.findall(bare)]
     ways: list[Callable[[], str]] = [lambda: lay_out(_Lines(bare))]
     if _is_json(bare):
         ways = [lambda: _as_json(bare, expected)]
     elif whole:
-        ways.append(lambda: _round_trip(bare, change))
+        ways.append(lambda: _round_trip(yaml_, bare, change))
     for way in ways:
         try:
             edited = way()
@@ -194,33 +205,26 @@ def _as_json(text: str, data: dict[str, Any]) -> str:
     return written + text[len(text.rstrip()) :]
 
 
-def _yaml(offset: int = 2) -> Any:
+def _yaml() -> Any:
     with require_extra("cli", "Editing a policy"):
         from ruamel.yaml import YAML  # noqa: PLC0415 -- an extra
     made = YAML()
     made.preserve_quotes = True
     made.width = _WIDTH
-    made.indent(mapping=2, sequence=offset + 2, offset=offset)
+    made.indent(mapping=2, sequence=4, offset=2)
     return made
 
 
-def _dump(value: Any, offset: int = 2) -> str:
-    stream = StringIO()
-    _yaml(offset).dump(value, stream)
+def _round_trip(yaml_: Any, text: str, change: Callable[[Entries], object]) -> str:
+    """Return a policy changed as a whole; ruamel.yaml lays it out."""
+    root, stream = yaml_.load(text), StringIO()
+    change(root if isinstance(root, list) else root.setdefault("constraints", []))
+    yaml_.dump(root, stream)
     return dedent(stream.getvalue())
 
 
-def _keep_anchors(value: Any) -> None:
-    """Have anchors written that no alias of the same lines refers to."""
-    inner = value.values() if isinstance(value, dict) else value
-    for each in inner if isinstance(value, (dict, list)) else ():
-        _keep_anchors(each)
-    if hasattr(value, "anchor"):
-        value.anchor.always_dump = True
-
-
-def _bare(sentence: str) -> Any:
-    """Return a sentence, in quotes where YAML would read it otherwise."""
+def _bare(sentence: str) -> str:
+    """Return a sentence as YAML, in quotes where it would be read otherwise."""
     try:
         is_plain = yaml.safe_load(f"- {sentence}") == [sentence]
     except yaml.YAMLError:
@@ -228,28 +232,9 @@ def _bare(sentence: str) -> Any:
     return sentence if is_plain else _in_quotes(sentence)
 
 
-def _in_quotes(value: Any) -> Any:
+def _in_quotes(value: Any) -> str:
     """Return a value as YAML with brackets and quotation marks."""
-    return _yaml().load(json.dumps(value, ensure_ascii=False))
-
-
-def _in_brackets(values: Sequence[Any]) -> Any:
-    made = _yaml().load("[]")
-    made.fa.set_flow_style()
-    made.extend(values)
-    return made
-
-
-def _listed(entry: Mapping[str, Any], key: str) -> list[Any]:
-    given = entry.get(key, [])
-    return [*given] if isinstance(given, list) else [given]
-
-
-def _round_trip(text: str, change: Callable[[Entries], object]) -> str:
-    """Return a policy changed as a whole; ruamel.yaml lays it out."""
-    root = _yaml().load(text)
-    change(root if isinstance(root, list) else root.setdefault("constraints", []))
-    return _dump(root)
+    return json.dumps(value, ensure_ascii=False)
 
 
 class _Lines:
@@ -262,12 +247,13 @@ class _Lines:
         elif listed is None:
             text = f"{text.rstrip()}\nconstraints:\n"
         key, listed = _constraints_of(text)
-        self.entries = _read(text).get("constraints") or []
         self.lines = text.split("\n")
+        self.entries = _read(text).get("constraints") or []
         self.key = key.start_mark.line if key else -1
         self.indent, self.end = 0, self.key + 1
-        self.starts, self.stops = list[int](), list[int]()
+        self.starts, self.stops, self.nodes = list[int](), list[int](), list[Any]()
         if isinstance(listed, yaml.SequenceNode):
+            self.nodes = listed.value
             self._find(yaml.scan(text), listed)
             self.end = self.stops[-1]
 
@@ -288,33 +274,45 @@ class _Lines:
                     last -= 1
                 self.stops[-1] = max(self.stops[-1], last + 1)
 
-    def add(self, entry: Any) -> str:
+    def add(self, sentence: str, row: Mapping[str, Any]) -> str:
         """Return the text with one more constraint."""
-        return self._put(self.end, self.end, _dump([entry]).rstrip().split("\n"))
+        rows = [f"  {key}: {_in_quotes(value)}" for key, value in row.items()]
+        key = "text: " if rows else ""
+        return self._put(self.end, self.end, [f"- {key}{_bare(sentence)}", *rows])
 
     def append(self, number: int, key: str, value: Any) -> str:
         """Return the text with a value more in a list of a constraint."""
-        start, stop = self.starts[number], self.stops[number]
-        first, *others = (line[self.indent :] for line in self.lines[start:stop])
-        entry = self.entries[number]
-        if not isinstance(entry, dict):
-            row = f"{key}: [{json.dumps(value, ensure_ascii=False)}]"
+        start, stop, node = self.starts[number], self.stops[number], self.nodes[number]
+        quoted = _in_quotes(value)
+        row = f"{key}: [{quoted}]"
+        if isinstance(node, yaml.ScalarNode):
+            first, *others = (line[self.indent :] for line in self.lines[start:stop])
             lines = [f"- text:{first[1:]}", *(f"  {each}" for each in (*others, row))]
             return self._put(start, stop, lines)
-        source = "\n".join([first.replace("-", " ", 1), *others, ""])
-        root = _yaml().load(f"_: [{_anchors_for(source)}]\n_entry:\n{source}")
-        held, given = root["_entry"].get(key), _listed(entry, key)
-        if value in given:
-            return "\n".join(self.lines)
-        if isinstance(held, list):
-            held.append(value)
+        held = next((v for k, v in node.value if k.value == key), None)
+        if held and not start <= held.start_mark.line < stop:
+            given = _in_quotes([*self.entries[number][key], value])
+            alias = re.compile(rf"(?<={key}: )\*[\w-]+")
+            for at in range(start, stop):
+                self.lines[at] = alias.sub(lambda _: given, self.lines[at])
+        elif held is None and node.flow_style:
+            self._insert(node.end_mark, -1, f", {row}")
+        elif held is None:
+            self.lines.insert(stop, " " * node.start_mark.column + row)
+        elif isinstance(held, yaml.ScalarNode):
+            self._insert(held.end_mark, 0, f", {quoted}]")
+            self._insert(held.start_mark, 0, "[")
+        elif held.flow_style:
+            self._insert(held.end_mark, -1, f", {quoted}" if held.value else quoted)
         else:
-            root["_entry"][key] = _in_brackets([*given, value])
-        _keep_anchors(root["_entry"])
-        dumped = _dump(root, _offset_in(root["_entry"])).partition("_entry:")[2]
-        first, *others = dedent(dumped).strip().split("\n")
-        lines = [f"- {first}", *(f"  {line}" if line else "" for line in others)]
-        return self._put(start, stop, lines)
+            last = _last_of(held)
+            at = last.line + (last.column > 0)
+            self.lines.insert(at, " " * held.start_mark.column + f"- {quoted}")
+        return "\n".join(self.lines)
+
+    def _insert(self, mark: yaml.Mark, step: int, piece: str) -> None:
+        line, at = self.lines[mark.line], mark.column + step
+        self.lines[mark.line] = line[:at] + piece + line[at:]
 
     def swap(self, first: int, second: int) -> str:
         """Return the text with two neighbours exchanged, their comments with them."""
@@ -349,19 +347,12 @@ class _Lines:
         return "\n".join(self.lines)
 
 
-def _anchors_for(source: str) -> str:
-    """Return the anchors of which lines have no more than aliases, over nothing."""
-    tokens = [*yaml.scan(source)]
-    names = {token.value for token in tokens if isinstance(token, yaml.AliasToken)}
-    names -= {token.value for token in tokens if isinstance(token, yaml.AnchorToken)}
-    return ", ".join(f"&{name} {{}}" for name in sorted(names))
-
-
-def _offset_in(entry: Any) -> int:
-    """Return how far the lists of a constraint stand to the right of their keys."""
-    lists: Iterable[Any] = (v for v in entry.values() if isinstance(v, list))
-    block = (each for each in lists if not each.fa.flow_style())
-    return next((each.lc.col - entry.lc.col for each in block), 2)
+def _last_of(node: yaml.Node) -> yaml.Mark:
+    """Return where the last value in a value ends."""
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(last, tuple) else last
+    return node.end_mark
 
 
 def _constraints_of(text: str) -> tuple[yaml.Node | None, yaml.Node | None]:
@@ -382,18 +373,3 @@ def _in_block_style(text: str, listed: yaml.SequenceNode) -> str:
         comments = "".join(f" {each}" for each in _COMMENT.findall(text[right:after]))
         lines.append(f"\n  - {' '.join(text[left:right].split())}{comments}")
     return text[:start].rstrip(" ") + "".join(lines) + text[end:]
-
-
-def _switched_off(lines: list[str], start: int) -> list[str]:
-    """Return the lines of the constraint that is switched off from a line on."""
-    on: list[str] = []
-    for line in lines[max(0, start) :]:
-        bare = line[len(_OFF) :]
-        if not line.startswith(_OFF) or (
-            on
-            and _ITEM.match(bare)
-            and len(bare) - len(bare.lstrip()) <= len(on[0]) - len(on[0].lstrip())
-        ):
-            break
-        on.append(bare)
-    return on
