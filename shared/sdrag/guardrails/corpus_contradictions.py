@@ -29,7 +29,7 @@ from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
 
 _LARGEST_BLOCK = 50
-_FEWEST_SHARED, _SHARE_OF_LONGER = 3, 0.5
+_FEWEST_SHARED, _SHARE_OF_LONGER = 3, 0.3
 """Passages of one retrieval are about one question; those of a corpus are not, so more
 words must be the same than the guard asks for."""
 _MOST_PARTNERS = 4
@@ -127,7 +127,7 @@ def _find_candidates(
         for key in _keys(listed, frequency):
             blocks[key].append(at)
     pairs: set[tuple[int, int]] = set()
-    unchecked = words.count([])
+    unchecked = sum(len(item.subject) > _MOST_WORDS for item in facts)
     for at, listed in enumerate(words):
         near = [blocks[key] for key in _keys(_prefix(listed), frequency)]
         unchecked += any(len(block) > _LARGEST_BLOCK for block in near)
