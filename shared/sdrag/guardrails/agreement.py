@@ -3,9 +3,9 @@ Agreement: is everything that a claim says in the evidence, and said the same wa
 
 Similarity passes *200 mg* for *20 mg*. So each part of a claim that makes it true or
 false is compared by a rule of its own: figures (numbers, units, dates), bounds, names,
-polarity (denials and antonyms) and universal quantifiers. A part that is missing or
-conflicts makes the claim unsupported, however similar the rest is. The rules can only
-take support away. Who did what to whom is a question for an NLI model.
+polarity (denials and antonyms), universal quantifiers and comparisons. A part that is
+missing or conflicts makes the claim unsupported, however similar the rest is. The rules
+can only take support away. Who did what to whom is a question for an NLI model.
 
 Sentences chosen by the words of a claim may lack a figure or a name that is next to
 them, in a heading or a date line. Each that holds what is lacking is added, the nearest
@@ -24,6 +24,7 @@ from sdrag.guardrails.facts import (
     names_differ,
 )
 from sdrag.guardrails.polarity import polarity_differs
+from sdrag.guardrails.quantities import read_quantities
 from sdrag.guardrails.words import TokenText, word_set
 
 _MOST_ADDED = 3
@@ -31,6 +32,15 @@ _UNIVERSAL = word_set(
     "all every each everyone everybody everything always entirely completely both"
     " invariably whenever wholly"
 )
+_COMPARATIVES = word_set(
+    "than least better best worse worst older oldest younger youngest longer longest"
+    " shorter shortest larger largest bigger biggest smaller smallest higher highest"
+    " lower lowest earlier earliest later latest greater greatest richer richest poorer"
+    " poorest taller tallest heavier heaviest lighter lightest faster fastest slower"
+    " slowest exceed exceeds exceeded exceeding"
+)
+_COMPARED = 2
+"""So many figures of the evidence can be compared."""
 _TIMES = word_set("day week month year hour minute night morning evening quarter time")
 
 
@@ -104,6 +114,24 @@ def quantifiers_differ(claim: TokenText, evidence: TokenText) -> bool:
     return _has_universal(claim) and known.isdisjoint(_UNIVERSAL | {"any"})
 
 
+def comparisons_differ(claim: TokenText, evidence: TokenText) -> bool:
+    """Say whether the claim compares what the evidence neither compares nor counts."""
+    return (
+        _compares(claim)
+        and not _compares(evidence)
+        and len(read_quantities(evidence)) < _COMPARED
+    )
+
+
+def _compares(tokens: TokenText) -> bool:
+    """Look for *later* and *than*, and for *more* that counts nothing after it."""
+    ends = (*(not token.text[:1].isalnum() for token in tokens[1:]), True)
+    return any(
+        token.text in _COMPARATIVES or (token.text in {"more", "less"} and ends)
+        for token, ends in zip(tokens, ends, strict=False)
+    )
+
+
 def _has_universal(tokens: TokenText) -> bool:
     """Look for *all* and the like; *each day*, *after all* and *both 3* are none."""
     padded = ["", *(token.text for token in tokens), ""]
@@ -122,4 +150,5 @@ _RULES: dict[str, Callable[[TokenText, TokenText], bool]] = {
     "names": names_differ,
     "polarity": polarity_differs,
     "quantifiers": quantifiers_differ,
+    "comparisons": comparisons_differ,
 }
