@@ -7,7 +7,6 @@ import runpy
 from pathlib import Path
 
 import pytest
-from chromadb.api.shared_system_client import SharedSystemClient
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SHOWN = {
@@ -24,7 +23,6 @@ SHOWN = {
 def test_example(name, framework, capsys):
     """It is one file, so it can be copied alone, and of at most 60 lines."""
     script = EXAMPLES / framework / f"{name}.py"
-    SharedSystemClient.clear_system_cache()  # Chroma in memory is one a process
 
     runpy.run_path(str(script), run_name="__main__")
 

@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = "cli,langchain,llamaindex,local"
+EXTRAS = "chroma,cli,langchain,llamaindex,local"
+NODES = "llama-index-vector-stores-chroma"
 Step = tuple[str, list[str]]
 
 
@@ -42,7 +43,7 @@ def steps(wheel: Path, folder: Path, readme: str) -> Iterator[Step]:
     pip = [python, "-m", "pip", "install", "--quiet"]
     pins = ["--constraint", str(ROOT / "constraints.txt")]
     yield "install torch", [*pip, *pins, "torch"]
-    yield "install the wheel", [*pip, *pins, f"{wheel}[{EXTRAS}]"]
+    yield "install the wheel", [*pip, *pins, f"{wheel}[{EXTRAS}]", NODES]
     policy, programs = quick_starts(readme)
     (folder / "policy.yaml").write_text(policy, encoding="utf-8")
     for name, code in zip(("LangChain", "LlamaIndex"), programs, strict=True):
@@ -51,6 +52,8 @@ def steps(wheel: Path, folder: Path, readme: str) -> Iterator[Step]:
     yield "sdrag --version", [sdrag, "--version"]
     yield "sdrag init", [sdrag, "init", "mine"]
     yield "sdrag check", [sdrag, "check", "mine/policy.yaml"]
+    for name in ("langchain", "llamaindex"):
+        yield f"mine, {name}", [python, f"mine/with_{name}.py"]
 
 
 def tried(python: str, wheel: Path, readme: str) -> bool:

@@ -5,6 +5,7 @@ Your authorization service decides who sees a document, a role who sees names.
 """
 
 from collections.abc import Sequence
+from tempfile import TemporaryDirectory
 
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
@@ -21,33 +22,34 @@ POLICY = {
     "metadata": {"allow": ["source"]},
 }
 
-store = Chroma("authorize", LocalEmbeddings())
-store.add_documents(
-    [
-        Document(
-            "The witness Anna Karlsson saw two men at dawn.",
-            metadata={"source": "log.txt"},
-        ),
-        Document(
-            "The raid on the two men begins at four.",
-            metadata={"source": "plan.txt"},
-        ),
-    ]
-)
-
 
 def authorize(principal: Principal, passages: Sequence[Passage]) -> Sequence[bool]:
     """Ask your service here, such as OpenFGA; an error shows nothing."""
     return [principal.id in READERS[passage.metadata["source"]] for passage in passages]
 
 
-retriever = SelectiveDisclosureRetriever(
-    base_retriever=store.as_retriever(search_kwargs={"k": 2}),
-    policy=POLICY,
-    options=Options(authorize=authorize),
-    # With `llm=ChatOpenAI(model="gpt-4.1-mini")`, your model finds more.
-)
-for user in (Principal("clerk-7"), Principal("judge-1", roles={"judge"})):
-    with acting_as(user):
-        documents = retriever.invoke("What is known of the two men?")
-    print(user.id, [document.page_content for document in documents])
+with TemporaryDirectory() as folder:  # keep it, and the store is kept
+    store = Chroma("authorize", LocalEmbeddings(), persist_directory=folder)
+    store.add_documents(
+        [
+            Document(
+                "The witness Anna Karlsson saw two men at dawn.",
+                metadata={"source": "log.txt"},
+            ),
+            Document(
+                "The raid on the two men begins at four.",
+                metadata={"source": "plan.txt"},
+            ),
+        ]
+    )
+
+    retriever = SelectiveDisclosureRetriever(
+        base_retriever=store.as_retriever(search_kwargs={"k": 2}),
+        policy=POLICY,
+        options=Options(authorize=authorize),
+        # With `llm=ChatOpenAI(model="gpt-4.1-mini")`, your model finds more.
+    )
+    for user in (Principal("clerk-7"), Principal("judge-1", roles={"judge"})):
+        with acting_as(user):
+            documents = retriever.invoke("What is known of the two men?")
+        print(user.id, [document.page_content for document in documents])

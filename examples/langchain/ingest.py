@@ -31,11 +31,12 @@ with TemporaryDirectory() as folder:  # keep it: state and stores belong togethe
         # With "llm", such as ChatOpenAI(model="gpt-4.1-mini"), your model finds more.
     }
     # Staff: the store keeps the text, and each question redacts what is retrieved.
-    staff = Chroma("staff", LocalEmbeddings())
+    kept = {"persist_directory": f"{folder}/chroma"}
+    staff = Chroma("staff", LocalEmbeddings(), **kept)
     staff.add_documents(ConstraintBinder(**shared).transform_documents(chunks))
 
     # Visitors: the store itself is redacted, so neither text nor vectors hold a name.
-    visitors = Chroma("visitors", LocalEmbeddings())
+    visitors = Chroma("visitors", LocalEmbeddings(), **kept)
     visitors.add_documents(RedactingTransformer(**shared).transform_documents(chunks))
 
     retriever = SelectiveDisclosureRetriever(

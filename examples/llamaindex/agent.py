@@ -6,27 +6,18 @@ An agent with a search tool: what the tool finds is redacted before the model re
 """
 
 import asyncio
+from tempfile import TemporaryDirectory
 
 import chromadb
 from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.agent.workflow import ReActAgent, ToolCallResult
 from llama_index.core.llms import CompletionResponse, MockLLM
-from llama_index.core.tools import RetrieverTool
+from llama_index.core.tools import BaseTool, RetrieverTool
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_sdrag import guard_tool
 from llamaindex_sdrag.local_embeddings import LocalEmbeddings
 from sdrag import Principal, acting_as
-
-store = ChromaVectorStore(chromadb.EphemeralClient().get_or_create_collection("agent"))
-index = VectorStoreIndex.from_documents(
-    [Document(text="The witness Anna Karlsson saw two men at dawn.")],
-    storage_context=StorageContext.from_defaults(vector_store=store),
-    embed_model=LocalEmbeddings(),
-)
-tool = RetrieverTool.from_defaults(index.as_retriever(similarity_top_k=1))
-# The one line that changes.
-search = guard_tool(tool, policy={"constraints": ["Remove names of witnesses"]})
 
 CALL = (
     'Thought: I search.\nAction: retriever_tool\nAction Input: {"input": "men at dawn"}'
@@ -41,7 +32,7 @@ class ScriptedModel(MockLLM):
         return CompletionResponse(text=ANSWER if "Observation: The" in prompt else CALL)
 
 
-async def main() -> None:
+async def main(search: BaseTool) -> None:
     # Your model: OpenAI(model="gpt-4.1-mini").
     agent = ReActAgent(tools=[search], llm=ScriptedModel(), streaming=False)
     with acting_as(Principal("clerk-7")):
@@ -52,4 +43,15 @@ async def main() -> None:
     print("ai:", await handler)
 
 
-asyncio.run(main())
+with TemporaryDirectory() as folder:  # keep it, and the store is kept
+    client = chromadb.PersistentClient(folder)
+    store = ChromaVectorStore(client.get_or_create_collection("agent"))
+    index = VectorStoreIndex.from_documents(
+        [Document(text="The witness Anna Karlsson saw two men at dawn.")],
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=LocalEmbeddings(),
+    )
+    tool = RetrieverTool.from_defaults(index.as_retriever(similarity_top_k=1))
+    # The one line that changes.
+    search = guard_tool(tool, policy={"constraints": ["Remove names of witnesses"]})
+    asyncio.run(main(search))

@@ -27,10 +27,10 @@ documents = [
     ),
     Document(text="The harbour opens at six.", metadata={"source": "hours.txt"}),
 ]
-client = chromadb.EphemeralClient()  # PersistentClient("chroma") keeps it
-staff = ChromaVectorStore(client.get_or_create_collection("staff"))
-visitors = ChromaVectorStore(client.get_or_create_collection("visitors"))
 with TemporaryDirectory() as folder:  # keep it: state and stores belong together
+    client = chromadb.PersistentClient(f"{folder}/chroma")
+    staff = ChromaVectorStore(client.get_or_create_collection("staff"))
+    visitors = ChromaVectorStore(client.get_or_create_collection("visitors"))
     shared = {
         "policy": {
             "constraints": ["Remove names of witnesses"],

@@ -14,6 +14,7 @@ In another terminal with the same SERVICE_KEY, as a clerk of the harbour:
 
 `/answer` needs a model: any server at MODEL_URL that speaks the protocol of OpenAI.
 With SERVICE_POLICY, the path of a policy, an operator can change it and `POST /reload`.
+Chroma keeps the notes in the folder SERVICE_STORE: `chroma`, unless you name another.
 """
 
 from __future__ import annotations
@@ -132,12 +133,13 @@ def build_retriever() -> SelectiveDisclosureRetriever:
     """Index the notes, under a policy; put your own store here."""
     state = os.environ.get("SERVICE_STATE")  # a path or a URL; processes share it
     documents = [
-        Document(text, metadata={"tenant": tenant, "source": source})
+        Document(text, id=source, metadata={"tenant": tenant, "source": source})
         for tenant, source, text in NOTES
     ]
     policy = os.environ.get("SERVICE_POLICY", POLICY)
     binder = ConstraintBinder(policy=policy, state=state)
-    store = Chroma("service", LocalEmbeddings())
+    folder = os.environ.get("SERVICE_STORE", "chroma")
+    store = Chroma("service", LocalEmbeddings(), persist_directory=folder)
     store.add_documents(binder.transform_documents(documents))
     return SelectiveDisclosureRetriever(
         base_retriever=store.as_retriever(),

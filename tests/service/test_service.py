@@ -31,11 +31,13 @@ ASK = {"question": "What was seen?", "tenant": "airport", "roles": ["judge"]}
 
 
 @pytest.fixture(scope="module")
-def service():
+def service(tmp_path_factory):
     spec = importlib.util.spec_from_file_location("service", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SERVICE_STORE", str(tmp_path_factory.mktemp("chroma")))
+        yield module
 
 
 @pytest.fixture
