@@ -249,7 +249,9 @@ def highlight(
 
 @app.command()
 def injection(
-    data: Annotated[Path, typer.Option(help="JSON lines of text and label.")],
+    data: Annotated[
+        Path, typer.Option(help="JSON or JSON lines: text or prompt, and label.")
+    ],
     threshold: Annotated[
         float, typer.Option(help="The least score that counts.")
     ] = 0.5,

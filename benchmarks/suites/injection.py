@@ -38,7 +38,7 @@ class Scored:
 
 def read_examples(path: Path) -> list[Example]:
     """
-    Read JSON lines of `text` and `label` (1: an injection), and maybe `source`.
+    Read rows of `text` or `prompt` and `label` (1: an injection), and maybe `source`.
 
     Raises:
         UsageError: A line is not of that shape.
@@ -46,7 +46,9 @@ def read_examples(path: Path) -> list[Example]:
     return read_rows(
         path,
         lambda row: Example(
-            row["text"], bool(int(row["label"])), str(row.get("source", ""))
+            str(row["text"] if "text" in row else row["prompt"]),
+            bool(int(row["label"])),
+            str(row.get("source", "")),
         ),
         "a `text` and a `label`",
     )

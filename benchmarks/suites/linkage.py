@@ -68,7 +68,11 @@ def evaluate_linkage(
         source.id: clean.text
         for source, clean in zip(documents, masked.documents, strict=True)
     }
-    rates = _leak_rates(clusters, masked, texts)
+    schema = Schema(settings)
+    leaks = _leaks(clusters, masked.assessment, texts)
+    rates = [
+        leak_rate(c, some, schema) for c, some in zip(clusters, leaks, strict=True)
+    ]
     attacker = assess(
         masked.documents,
         remaining(masked),
@@ -79,6 +83,7 @@ def evaluate_linkage(
         "links": _linked(clusters, masked.assessment),
         "leak_rate": _by_risk(clusters, rates),
         "leaked_clusters": _leaked(clusters, rates),
+        "leaked_types": _by_type(clusters, leaks),
         "masked_entities": int(masked.plan.masked.sum()),
         "entities": len(masked.assessment.resolved.entities),
         "rouge1_recall": rouge1_recall(clusters, texts),
@@ -175,15 +180,16 @@ def _linked(clusters: Sequence[Cluster], assessment: Assessment) -> dict[str, An
     return {**(dict(zip(names, scores, strict=True)) if labelled else {}), **counts}
 
 
-def _leak_rates(
-    clusters: Sequence[Cluster], masked: Masked, texts: Mapping[str, str]
-) -> list[float]:
-    schema = Schema(masked.assessment.settings)
-    forms = _forms_by_value(masked.assessment, schema)
-    rates = []
+def _leaks(
+    clusters: Sequence[Cluster], assessment: Assessment, texts: Mapping[str, str]
+) -> list[set[tuple[str, str]]]:
+    """Return, for each cluster, the values and types of the person that leak."""
+    schema = Schema(assessment.settings)
+    forms = _forms_by_value(assessment, schema)
+    leaks = []
     for cluster in clusters:
         views = [fold(texts[document.id]) for document in cluster.documents]
-        leaked = [
+        leaked = {
             (value, type_)
             for value, type_ in cluster.person
             if any(
@@ -194,9 +200,18 @@ def _leak_rates(
                     {fold_text(value)},
                 )
             )
-        ]
-        rates.append(leak_rate(cluster, leaked, schema))
-    return rates
+        }
+        leaks.append(leaked)
+    return leaks
+
+
+def _by_type(
+    clusters: Sequence[Cluster], leaks: Iterable[Iterable[tuple[str, str]]]
+) -> dict[str, tuple[int, int]]:
+    """Return how many of the persons' entities of each type leak, and there are."""
+    held = Counter(type_ for cluster in clusters for _, type_ in cluster.person)
+    left = Counter(type_ for leaked in leaks for _, type_ in leaked)
+    return {type_: (left[type_], held[type_]) for type_ in sorted(held)}
 
 
 def _forms_by_value(
