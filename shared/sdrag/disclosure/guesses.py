@@ -101,16 +101,7 @@ _INITIALS = re.compile(
 )
 _APART = re.compile(r"(?<!\w)[^\W_](?:[ ._*-]{1,3}[^\W_](?!\w)){3,}")
 """Any value in letters apart."""
-_LINK = re.compile(
-    r"(?<![\w@.])(?:[a-z]{2,9}://)?[\w-]{2,64}(?:\.[a-z][\w-]{1,63})+(?:[/?#]\S{0,500})?"
-)
-_SHAPES = (
-    ("", _APART),
-    ("EMAIL_ADDRESS", _MAIL),
-    ("PERSON", _INITIALS),
-    ("DOMAIN_NAME", _LINK),
-    ("URL", _LINK),
-)
+_SHAPES = (("", _APART), ("EMAIL_ADDRESS", _MAIL), ("PERSON", _INITIALS))
 """Of what type a value has a shape of its own, besides figures."""
 _MEASURED = re.compile(
     r"\W?\d[\d.,:]*[a-z]{0,4}|[a-z]{1,3}-?\d+|[a-z]{1,8}-?\d{2,}|[$@#+!]\w*|\w+[$@#+!]",
@@ -190,10 +181,7 @@ def _mentioned(
         *find_by_type(read.text, mentions, asked),
         *find_by_name(document, mentions, asked),
     ]
-    spans = {finding.span for finding in findings}
-    if any(parsed.names for parsed in asked):
-        spans |= {mention.span for mention in mentions if mention.type in _PROPER}
-    yield from (span for span in spans if not read.is_released(span))
+    yield from (each.span for each in findings if not read.is_released(each.span))
 
 
 def _figures(read: _Reading, types: AbstractSet[str]) -> Iterator[Span]:
@@ -207,7 +195,7 @@ def _figures(read: _Reading, types: AbstractSet[str]) -> Iterator[Span]:
         for match in pattern.finditer(folded.text) if wanted in {"", *types} else ():
             span = folded.span(*match.span())
             decoded = fold_text(span.of(read.text)) != match.group()
-            skipped = decoded and pattern in {_INITIALS, _LINK}
+            skipped = decoded and pattern is _INITIALS
             if not skipped and match.group() not in read.known.folded:
                 yield span
     if "NATIONALITY" in types:

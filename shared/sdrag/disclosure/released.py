@@ -42,7 +42,6 @@ _SUM = re.compile(
 )
 _ENDINGS = re.compile(r"(?:'s|s|es|ed|d|ing|ly|er|ers|est|ness|ment|ments|able|ally)\Z")
 _BEGINNINGS = re.compile(r"(?:un|re|non|mis|over|under|pre|out|co|sub|inter|anti)")
-_MIXED = re.compile(r"[a-z]\d+[a-z]")
 END = re.compile(r"[.!?:]\s|\n")
 _BREAK = re.compile(rf"{END.pattern}|[\"\u201c(*#]")
 UNITS = listed(
@@ -218,7 +217,7 @@ def is_ordinary(word: str) -> bool:
     words = common_words()
     digits = any(map(str.isdigit, word))
     if word in words or word in capitals() or len(word) == 1 or digits:
-        return not _MIXED.search(word)
+        return True
     for bare in (word, _BEGINNINGS.sub("", word, count=1)):
         stem = _ENDINGS.sub("", bare)
         made = (bare, stem, f"{stem}e", f"{stem}y", stem.removesuffix("i") + "y")
