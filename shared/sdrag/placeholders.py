@@ -31,6 +31,7 @@ from sdrag.policy import Policy
 from sdrag.policy.entity_types import SYNONYMS, type_names
 from sdrag.policy.sections import NOUNS, WITHHELD
 from sdrag.state.keys import PROCESS_KEYS
+from sdrag.text.spans import splice
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["BLOCK", "DEFAULT", "PLAIN", "Placeholders", "with_brackets"]
@@ -107,9 +108,7 @@ class Placeholders(Confidential):
 
     def blank(self, text: str) -> str:
         """Return a text of the same length in which there are spaces instead."""
-        for span in self.find(text):
-            text = text[: span.start] + " " * len(span) + text[span.end :]
-        return text
+        return splice(text, self.find(text), lambda span: " " * len(span))
 
     def numbered(self, type_: str, digest: str) -> str:
         """

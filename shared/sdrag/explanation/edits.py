@@ -21,7 +21,7 @@ from sdrag.explanation.explanations import Explanation
 from sdrag.explanation.policy_text import add, append, read_policy
 from sdrag.policy import Policy
 from sdrag.text.folding import fold_text
-from sdrag.text.sentences import sentences
+from sdrag.text.sentences import around
 from sdrag.text.spans import SpanUnion, widen
 from sdrag.vocabulary import Passage, Span
 
@@ -29,8 +29,6 @@ _MOST_TEXTS = 40
 """So many sentences of the documents are read for words that must go."""
 _QUOTABLE = 80
 """So many characters a constraint takes in quotation marks."""
-
-
 _MARKS = " \"'\u2018\u2019\u201c\u201d\u00ab\u00bb"
 _STILL = (
     "still hidden by {}: no keep opens an identifier, what the sentence itself names,"
@@ -51,7 +49,10 @@ def let_stay(
     # Whole documents: a name in one sentence hides its parts in another.
     held = [d for d in documents if any(r.search(d.text) for r in regexes.values())]
     alone = (w for w, r in regexes.items() if not any(r.search(d.text) for d in held))
-    passages = [*chain.from_iterable(map(chunks_of, held)), *map(_passage, alone)]
+    passages = [
+        *chain.from_iterable(map(chunks_of, held)),
+        *(Passage(w, w) for w in alone),
+    ]
     before = _look(policy, passages, regexes)
     undone: dict[str, str] = {}
     kept = {each: [" ".join(each.split())] for each in regexes}
@@ -115,8 +116,8 @@ def _make_go(
     text: str, words: str, regex: re.Pattern[str], documents: Sequence[Passage]
 ) -> tuple[str, str]:
     policy = read_policy(text)
-    around = [*dict.fromkeys(_around(regex, documents))][:_MOST_TEXTS] or [words]
-    passages = [*map(_passage, around)]
+    texts = [*dict.fromkeys(_around(regex, documents))][:_MOST_TEXTS] or [words]
+    passages = [Passage(each, each) for each in texts]
     look = _look(policy, passages, {words: regex})[words]
     (first, place), *_ = _places(regex, passages)
     quoted = place.of(first.text)
@@ -161,8 +162,7 @@ def _regex(words: str, documents: Sequence[Passage]) -> re.Pattern[str]:
 def _around(regex: re.Pattern[str], documents: Sequence[Passage]) -> Iterator[str]:
     """Yield the sentences that words are in: an example is a text of its own."""
     for document, place in _places(regex, documents):
-        parts = [each for each in sentences(document.text) if each.overlaps(place)]
-        yield document.text[parts[0].start : parts[-1].end].strip()
+        yield around(document.text, place).of(document.text).strip()
 
 
 def _places(
@@ -171,10 +171,6 @@ def _places(
     for passage in passages:
         for match in regex.finditer(passage.text):
             yield passage, Span(*match.span())
-
-
-def _passage(text: str) -> Passage:
-    return Passage(text, text)
 
 
 def _unless_there(regex: re.Pattern[str], documents: Sequence[Passage]) -> str:
@@ -200,25 +196,18 @@ def _look(
 
 def _look_at(explanations: Sequence[Explanation], regex: re.Pattern[str]) -> _Look:
     hidden, left, gone = dict[str, None](), dict[str, None](), True
-    for text, spans, nearly in ((e.text, e.spans, e.left) for e in explanations):
-        covered = SpanUnion(e.span for e in spans)
-        for match in regex.finditer(text):
-            at = Span(*match.span())
-            hidden |= dict.fromkeys(
-                e.constraint_id for e in spans if e.span.overlaps(at)
-            )
-            left |= dict.fromkeys(
-                e.constraint_id for e in nearly if e.span.overlaps(at)
-            )
-            letters = (n for n in range(at.start, at.end) if text[n].isalnum())
+    for each in explanations:
+        covered = SpanUnion(e.span for e in each.spans)
+        for at in (Span(*match.span()) for match in regex.finditer(each.text)):
+            for ids, spans in ((hidden, each.spans), (left, each.left)):
+                ids.update(
+                    (e.constraint_id, None) for e in spans if e.span.overlaps(at)
+                )
+            letters = (n for n in range(at.start, at.end) if each.text[n].isalnum())
             gone = gone and all(covered.overlaps(Span(n, n + 1)) for n in letters)
     return _Look([*hidden], [*left], gone)
 
 
 def _quote(policy: Policy, ids: Sequence[str]) -> str:
-    quoted = (
-        f"\u201c{rule.text}\u201d ({rule.id})"
-        for rule in policy.rules
-        if rule.id in ids
-    )
+    quoted = (f"\u201c{r.text}\u201d ({r.id})" for r in policy.rules if r.id in ids)
     return ", ".join(quoted)

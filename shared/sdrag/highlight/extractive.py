@@ -18,7 +18,7 @@ from typing import Any
 from sdrag.effects.prompts import Labelled
 from sdrag.errors import HostError
 from sdrag.highlight.exchange import Context
-from sdrag.text.sentences import sentences
+from sdrag.text.sentences import around, sentences
 from sdrag.vocabulary import Confidential, Span
 
 
@@ -70,7 +70,7 @@ class ExtractiveHighlighter(Confidential):
         ]
         answers.sort(key=lambda answer: (-answer[0], *answer[1:]))
         texts = [passage.text for passage in context.passages]
-        extracts = (_widen(texts[at], span).of(texts[at]) for _, at, span in answers)
+        extracts = (around(texts[at], span).of(texts[at]) for _, at, span in answers)
         return list(dict.fromkeys(extracts))[: self.most]
 
     def _windows(self, text: str) -> Iterator[Span]:
@@ -160,9 +160,3 @@ def mark_spans(
         }
 
     return mark
-
-
-def _widen(text: str, span: Span) -> Span:
-    """Extend a span to the sentences it touches."""
-    touched = [sentence for sentence in sentences(text) if sentence.overlaps(span)]
-    return Span(touched[0].start, touched[-1].end) if touched else span

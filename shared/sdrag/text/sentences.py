@@ -75,6 +75,12 @@ def sentences(text: str, *, cells: bool = False) -> tuple[Span, ...]:
     return tuple(found)
 
 
+def around(text: str, span: Span) -> Span:
+    """Extend a span to the sentences that it is in."""
+    parts = [each for each in sentences(text) if each.overlaps(span)]
+    return Span(parts[0].start, parts[-1].end) if parts else span
+
+
 def windows(text: str, limit: int) -> Iterator[Span]:
     """Cut a text into windows, between sentences where that is possible, else words."""
     ends = [span.end for span in sentences(text)] if len(text) > limit else []
