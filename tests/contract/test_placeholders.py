@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from llama_index.core.node_parser import SentenceSplitter
 
-from sdrag.placeholders import Placeholders
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import Policy
 from sdrag.state import open_state
+from sdrag.vocabulary import Passage
 
 from ..support.frameworks import BOTH
 
@@ -82,3 +87,52 @@ def test_stages_come_in_any_order(
             left = iter(found)
             assert all(mark in left for mark in before[n]), (order, before[n], text)
             before[n] = found
+
+
+SPLITTERS = {
+    "recursive": lambda text: RecursiveCharacterTextSplitter(
+        chunk_size=60, chunk_overlap=0
+    ).split_text(text),
+    "sentences": lambda text: SentenceSplitter(
+        chunk_size=30, chunk_overlap=0
+    ).split_text(text),
+}
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_what_splits_at_spaces_splits_no_placeholder(name):
+    """A chunk holds one whole, or nothing of it."""
+    numbered = DEFAULT.numbered("MEDICAL_CONDITION", "ab" * 16)
+    pseudonym = DEFAULT.pseudonym("NAME", "cd" * 16)
+    text = f"{pseudonym} has {numbered}. " * 9
+
+    chunks = SPLITTERS[name](text)
+
+    assert len(chunks) > 2
+    found = [span.of(chunk) for chunk in chunks for span in DEFAULT.find(chunk)]
+    assert sorted(found) == sorted([numbered, pseudonym] * 9)
+
+
+def test_what_only_looks_like_one_is_text():
+    """An author's, another state's, a forged one: they go where a constraint takes."""
+    own, other = open_state(), Placeholders.of(Policy(), b"another state")
+    genuine = Placeholders.of(Policy(), own.shared_keys.placeholders)
+    number = genuine.numbered("NAME", "ab" * 16)
+    alike = {
+        "an author's": "[NAME 48213]",
+        "another state's": other.numbered("NAME", "ab" * 16),
+        "a forged one": f"{number[:-2]}{(int(number[-2]) + 1) % 10}]",
+        "an author's name": "[Robert Meyers]",
+    }
+    engine = Engine(["Remove names of people", "Hide codes and numbers"], state=own)
+
+    def released(text):
+        passage = Passage("p", text, document_id="d")
+        (left,) = engine.run(disclose([passage], Request("?"), engine))[0].passages
+        return left.text
+
+    assert released(f"It was {number} who called.") == f"It was {number} who called."
+    for what, surface in alike.items():
+        left = released(f"It was {surface} who called.")
+        assert surface.strip("[]") not in left, what
+        assert "[[" not in left, what
