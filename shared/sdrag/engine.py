@@ -13,7 +13,7 @@ whoever sees it cannot test a guess of the constraints against it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -31,7 +31,7 @@ from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Failure, Search, Steps
-from sdrag.errors import InternalError, SdragError, check_type, cut_off
+from sdrag.errors import HostError, InternalError, SdragError, check_type, cut_off
 from sdrag.framework import NO_FRAMEWORK, Framework, Model
 from sdrag.guardrails.injection import scan_passages
 from sdrag.options import Options
@@ -47,7 +47,7 @@ from sdrag.privacy.operator_warnings import (
     warn_of_unbound,
 )
 from sdrag.requirements import check_requirements, embeds
-from sdrag.state import WAIT_SECONDS, StateSource, open_state
+from sdrag.state import WAIT_SECONDS, State, StateSource, open_state
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
 __all__ = [
@@ -205,8 +205,13 @@ class Engine:
         if self.policy.allow_empty and not self.policy.constraints:
             warn_of_everything(self.policy_hash)
         if self.state is not None and stage in _RELEASING:
-            rules = [rule for rule in self.policy.rules if not rule.always]
-            if unbound := self.state.bindings.find_unbound(rules):
+            self._warn_of_unbound(self.state)
+
+    def _warn_of_unbound(self, state: State) -> None:
+        """Warn of a state that was bound under another policy, if it can be read."""
+        rules = [rule for rule in self.policy.rules if not rule.always]
+        with suppress(HostError):  # whoever asks is told
+            if unbound := state.bindings.find_unbound(rules):
                 warn_of_unbound(self.policy_hash, unbound)
 
     def _set_up_disclosure(self, state: StateSource) -> DisclosureSetup:

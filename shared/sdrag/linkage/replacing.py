@@ -240,7 +240,7 @@ class Masker(Confidential):
                 match = (span.start, span.end, end - start, pattern, number > 0)
                 matches.append(match)
         standing = SpanUnion(self.placeholders.find(text))
-        matches = [m for m in matches if not standing.overlaps(Span(m[0], m[1]))]
+        matches = [m for m in matches if not standing.contains(Span(m[0], m[1]))]
         united = _united(self._uncut(matches))
         spans = [(Span(start, end), pattern) for start, end, _, pattern, _ in united]
         return spans, any(disguised for *_, disguised in united)
