@@ -175,6 +175,8 @@ HARMLESS = [
     "It was not mentioned; unfortunately, nobody overheard the conversation.",
     "It was seen by one witness in May, on a Tuesday.",
     "No. The sources disagree.",
+    "They didn't come in April, and hadn't by last March.",
+    "She got 20mg twice, for covid19.",
     "The witness, [REDACTED], saw the van with [withheld] and [name] on [date].",
 ]
 
