@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core.node_parser import SentenceSplitter
 
-from sdrag.pipeline import Engine, Request, disclose
+from sdrag.guardrails.answer_work import Draft
+from sdrag.highlight import verify_highlights
+from sdrag.pipeline import Engine, Request, check_answer, disclose
 from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import Policy
 from sdrag.state import open_state
@@ -27,7 +29,9 @@ LETTERS = [
     "(Note: Marie Dupond called) She paid [1] and [12] pounds to [Okafor].",
 ]
 STYLES = ("label", "redact", "pseudonym")
-ORDERS = st.lists(st.sampled_from(["mask", "view", "rephrase"]), max_size=3)
+ORDERS = st.lists(
+    st.sampled_from(["mask", "view", "rephrase", "summarize"]), max_size=3
+).filter(lambda order: order.count("summarize") < 2)  # a second tree replaces the first
 NESTED = re.compile(r"\[[^\[\]]*\[")
 
 
@@ -70,6 +74,7 @@ def test_stages_come_in_any_order(
         "mask": lambda: package.LinkageMasker(policy, state=state, whole_corpus=True),
         "view": lambda: package.RedactingTransformer(policy, state=state),
         "rephrase": lambda: package.RedactingTransformer(again, model, state=state),
+        "summarize": lambda: package.HierarchySummarizer(policy, state, model),
     }
     known = Placeholders.of(Policy.read(policy), state.shared_keys.placeholders)
     documents = [framework.document(f"d{n}", t) for n, t in enumerate(texts)]
@@ -80,13 +85,27 @@ def test_stages_come_in_any_order(
         else:
             documents = framework.transform(stages[name](), documents)
             shown = [framework.fields(each)[1] for each in documents]
-        assert len(shown) == len(before)
+        assert len(shown) >= len(before)  # summaries are added behind
+        before += [[] for _ in shown[len(before) :]]
         for n, text in enumerate(shown):
             found = [span.of(text) for span in known.find(text)]
             assert not NESTED.search(text), (order, text)
             left = iter(found)
             assert all(mark in left for mark in before[n]), (order, before[n], text)
             before[n] = found
+    passages = [Passage(f"p{n}", text) for n, text in enumerate(shown)]
+    quoted = verify_highlights(
+        [text[:-9] for text in shown], passages, cut_at="words", placeholders=known
+    )
+    for highlight in quoted:  # none is cut in two
+        text = passages[int(highlight.passage_id[1:])].text
+        touched = filter(highlight.span.overlaps, known.find(text))
+        assert all(map(highlight.span.contains, touched))
+    guard = Engine(policy, state=state, stage="answer")
+    for passage in passages:  # an answer may say them again
+        draft = Draft("What?", passage.text, tuple(passages))
+        said, _ = guard.run(check_answer(draft, guard, None))
+        assert [*known.find(said.text)] == [*known.find(passage.text)], said.status
 
 
 SPLITTERS = {
