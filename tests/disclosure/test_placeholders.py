@@ -233,10 +233,11 @@ def test_other_words_and_other_documents_have_other_numbers():
 
 def test_what_looks_like_a_mark_with_a_number_is_no_way_out():
     """The number may be the secret, so it goes; a mark that goes, goes whole."""
-    text = "The code is [code-48213370], said [person-77298114]."
+    looks = [f"[code-482133{n}]" for n in range(70, 80)]
+    text = f"The code is {next(each for each in looks if not DEFAULT.holds(each))}."
     left = released(text, {"placeholders": "numbered"}, ["Hide codes and numbers"])
 
-    assert "48213" not in left
+    assert "482133" not in left
     assert "[[" not in left
 
 
