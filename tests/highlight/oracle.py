@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 from sdrag.vocabulary import Highlight, Passage
 
 JOINED = re.compile(r"[^\W_](?:['\u2019./,:@&_-]|\u2010|\u2011|\u2012|\u2013)?[^\W_]")
+
+PLACED = re.compile(r"\[(?:REDACTED|person)\]")
+"""Two that stand in place of hidden values."""
 
 
 def violations(
@@ -33,6 +37,8 @@ def violations(
             found.append("not verbatim")
         if cuts(text, start) or cuts(text, end):
             found.append("cuts a word")
+        if any(map(partial(in_part, start, end), PLACED.finditer(text))):
+            found.append("cuts a placeholder")
         if words(highlight.text) < min_words:
             found.append("too short")
     places = [
@@ -52,8 +58,14 @@ def violations(
 def words(text: str, *, raw: bool = False) -> int:
     """Count words by spaces; what is withheld counts for nothing unless `raw`."""
     if not raw:
-        text = re.sub(r"\S*\[[A-Z][A-Z0-9_ -]*\]\S*", " ", text)
+        text = re.sub(rf"\S*{PLACED.pattern}\S*", " ", text)
     return sum(any(map(str.isalnum, token)) for token in text.split())
+
+
+def in_part(start: int, end: int, placed: re.Match[str]) -> bool:
+    """Say whether a placeholder is neither inside nor outside of a stretch."""
+    inside = start <= placed.start() and placed.end() <= end
+    return not inside and start < placed.end() and placed.start() < end
 
 
 def cuts(text: str, position: int) -> bool:

@@ -69,7 +69,7 @@ WORDS = st.sampled_from(
         *("the", "refund", "is", "not", "never", "paid", "non-refundable"),
         *("undisclosed", "closed", "able", "unable", "$10", "-5", "20%", "3.5"),
         *("caf\u00e9", "cafe\u0301", "don\u2019t", "2010\u20132012", "a.b.c"),
-        *("[REDACTED]", "[PERSON_1]", "na\u00efve", "\u200bzero\u200b"),
+        *("[REDACTED]", "[person]", "na\u00efve", "\u200bzero\u200b"),
         *("Dogs", "They", "May"),
     ]
 )
