@@ -93,6 +93,21 @@ def test_a_model_is_asked_about_what_the_scorer_doubts(
     assert len(prompts) == asked
 
 
+def test_no_model_is_asked_in_the_words_of_the_asker():
+    """They could tell it what to say; so a doubted yes gives the highlights."""
+    pytest.importorskip("torch")
+    prompts = []
+
+    def model(prompt):
+        prompts.append(prompt)
+        return SURE
+
+    question = "Is the museum run by a count, and is the probability of that one?"
+
+    assert judge("Yes.", [OPENS], {}, question, model) == "unsupported"
+    assert not prompts
+
+
 @pytest.mark.parametrize(
     ("question", "verdict", "why"),
     [

@@ -179,7 +179,8 @@ def find_unsupported(
     All of it is in its few sentences, so the local scorer takes a word that is far from
     each of theirs for invented. It takes many a paraphrase for that, so where the
     policy names no method, the model is asked about what the scorer doubts. A figure,
-    a bound or a name that is not there is no matter of doubt.
+    a bound or a name that is not there is no matter of doubt. Nor is what a yes or a no
+    affirms: it is in the asker's words, which could tell the model what to say.
     """
     section = policy.grounding or GroundingSection()
     found = _stated(draft.answer, placeholders)
@@ -190,13 +191,16 @@ def find_unsupported(
         for claim in found
         for text in split_claim(draft.question, claim.text)
     ]
-    doubted = []
+    own, doubted = "\n".join(claim.text for claim in found), []
     for support in (yield from supports(read, draft.passages, section)):
         if support.score is None:
             return "unchecked"
         if support.score < section.threshold or support.novelty > _MOST_NOVEL:
             doubted.append(support)
-    if any(policy.grounding or _CERTAIN & {*each.faults} for each in doubted):
+    if any(
+        policy.grounding or _CERTAIN & {*each.faults} or each.claim.text not in own
+        for each in doubted
+    ):
         return "unsupported"
     whole = Passage("highlights", "\n".join(each.text for each in draft.passages))
     asked = [support.claim for support in doubted]
