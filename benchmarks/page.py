@@ -321,8 +321,8 @@ def measure_processes(*, quick: bool) -> dict[str, list[Row]]:
 
 def ask_many(given: tuple[str, int]) -> float:
     """Return the seconds of so many questions over one state."""
-    from sdrag.evaluation.index import SentenceIndex, sentence_chunks  # noqa: PLC0415
     from sdrag.pipeline import Engine, Request, bind, disclose  # noqa: PLC0415
+    from sdrag.studio.evaluation.index import SentenceIndex, sentence_chunks  # noqa: PLC0415
 
     path, questions = given
     engine = Engine(write_policy(20), state=path)

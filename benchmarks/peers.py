@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.suites.entities import Annotated, read_annotated
-from sdrag.evaluation.measures import lost_words, witness_spans
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
+from sdrag.studio.evaluation.measures import lost_words, witness_spans
 from sdrag.vocabulary import Passage
 
 Redactor = Callable[[Annotated], str]

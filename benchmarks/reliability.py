@@ -21,12 +21,12 @@ from pathlib import Path
 
 from sklearn.isotonic import IsotonicRegression
 
-from sdrag.documents import chunks_of
 from sdrag.effects.steps import replied
-from sdrag.evaluation.articles import read_articles
-from sdrag.evaluation.measures import witness_spans
 from sdrag.explanation.explanations import share_right
 from sdrag.pipeline import Engine
+from sdrag.studio.documents import chunks_of
+from sdrag.studio.evaluation.articles import read_articles
+from sdrag.studio.evaluation.measures import witness_spans
 from sdrag.vocabulary import Constraint, Passage
 
 HERE = Path(__file__).parent / "articles"

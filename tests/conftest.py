@@ -42,7 +42,7 @@ _FRAMEWORKS = {
         "langchain_chroma",
         "langchain_openai",
     ),
-    "workbench": ("httpx", "starlette", "uvicorn"),
+    "studio/workbench": ("httpx", "starlette", "uvicorn"),
     "wire": ("langchain_openai", "llama_index.llms.openai_like"),
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 STEP = re.compile(r"<!-- (file|before): (.*?) -->\n```\w+\n(.*?)```\n", re.DOTALL)
-COMMAND = "from sdrag.cli import main; main()"
+COMMAND = "from sdrag.studio.cli import main; main()"
 TABLE = Path("shared/sdrag/policy/guard_sections.py")
 
 

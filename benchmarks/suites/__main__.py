@@ -24,8 +24,8 @@ from benchmarks.suites.printing import (
     show_errors,
 )
 from benchmarks.suites.rcqa_command import rcqa
-from sdrag.cli.common import llm_of
 from sdrag.errors import SdragError, UsageError
+from sdrag.studio.cli.common import llm_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def adversary(
     from benchmarks.suites.adversary import measure_adversary
     from benchmarks.suites.json_files import DATA
     from benchmarks.suites.linkage_clusters import packaged_clusters
-    from sdrag.evaluation.articles import read_articles
+    from sdrag.studio.evaluation.articles import read_articles
 
     articles = read_articles(data or DATA / "articles")[:first]
     show(measure_adversary(articles, packaged_clusters(), top_k), as_json=as_json)

@@ -31,13 +31,13 @@ from benchmarks.suites.linkage_clusters import Cluster
 from sdrag.disclosure.disclose import redact_for_audience
 from sdrag.effects.calls import Port
 from sdrag.engine import HostSearch
-from sdrag.evaluation.articles import Article
-from sdrag.evaluation.index import SentenceIndex, sentence_chunks
-from sdrag.evaluation.measures import completeness, witness_spans
 from sdrag.linkage import assess
 from sdrag.pipeline import Engine, Request, bind, disclose, retrieve
 from sdrag.policy import Policy
 from sdrag.state import open_state
+from sdrag.studio.evaluation.articles import Article
+from sdrag.studio.evaluation.index import SentenceIndex, sentence_chunks
+from sdrag.studio.evaluation.measures import completeness, witness_spans
 from sdrag.vocabulary import Passage
 
 __all__ = ["MODES", "measure_adversary"]

@@ -18,9 +18,9 @@ from sdrag.effects.calls import Port
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.embeddings import embed_texts
-from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
+from sdrag.studio.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["Corpus", "average_precision", "evaluate_ranking", "recall"]

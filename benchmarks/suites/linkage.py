@@ -20,12 +20,12 @@ from benchmarks.suites.linkage_clusters import LEAKED_ABOVE, Cluster
 from sdrag.detectors import Detector
 from sdrag.effects.steps import EffectRunner
 from sdrag.errors import UsageError
-from sdrag.evaluation.tuning import link_scores
 from sdrag.linkage import Assessment, Masked, assess, fit
 from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Entities
 from sdrag.linkage.schema import Schema
 from sdrag.policy import LinkageSection
+from sdrag.studio.evaluation.tuning import link_scores
 from sdrag.text.folding import fold, fold_text
 
 __all__ = [

@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from benchmarks.suites.json_files import read_json
 from sdrag.errors import UsageError
-from sdrag.evaluation.index import sentence_chunks
-from sdrag.evaluation.measures import witness_spans
+from sdrag.studio.evaluation.index import sentence_chunks
+from sdrag.studio.evaluation.measures import witness_spans
 from sdrag.vocabulary import Passage
 
 __all__ = ["OWN_ORDERS", "Plant", "Planting", "read_orders"]

@@ -22,16 +22,16 @@ from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.tokens import Completion
-from sdrag.evaluation.index import SentenceIndex
-from sdrag.evaluation.measures import (
+from sdrag.framework import Model
+from sdrag.pipeline import Disclosure, Engine, Request, bind, disclose
+from sdrag.studio.evaluation.index import SentenceIndex
+from sdrag.studio.evaluation.measures import (
     broken,
     completeness,
     lost_words,
     share_kept,
     witness_spans,
 )
-from sdrag.framework import Model
-from sdrag.pipeline import Disclosure, Engine, Request, bind, disclose
 from sdrag.vocabulary import Confidential, Constraint, Passage
 
 __all__ = [

@@ -20,8 +20,8 @@ from benchmarks.suites.printing import (
     show_columns,
     show_errors,
 )
-from sdrag.cli.common import llm_of
 from sdrag.errors import UsageError
+from sdrag.studio.cli.common import llm_of
 
 if TYPE_CHECKING:
     from benchmarks.suites.planting import Planting

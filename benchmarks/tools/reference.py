@@ -24,10 +24,10 @@ import typer
 import yaml
 from pydantic.fields import FieldInfo
 
-from sdrag.cli.app import app
 from sdrag.policy import GUARDS, Policy, Section, policy_schema
 from sdrag.policy.reading import sections_in
 from sdrag.privacy.reasons import GROUPS, WARNED
+from sdrag.studio.cli.app import app
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS / "reference" / "every-key.yaml"

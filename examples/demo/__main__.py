@@ -26,9 +26,14 @@ from benchmarks.suites.rcqa import ATTACKS
 from examples.demo.applications import Ask, build_langchain, build_llamaindex
 from examples.demo.collection import Question, collect, story
 from sdrag import RawTextFilter
-from sdrag.cli.common import progress_bars
-from sdrag.evaluation.measures import broken, completeness, share_kept, witness_spans
 from sdrag.placeholders import DEFAULT
+from sdrag.studio.cli.common import progress_bars
+from sdrag.studio.evaluation.measures import (
+    broken,
+    completeness,
+    share_kept,
+    witness_spans,
+)
 
 HOSTS = {"LangChain": build_langchain, "LlamaIndex": build_llamaindex}
 QUESTIONS = {"plain": "none", "injection": "repeat"}

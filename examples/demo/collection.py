@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from benchmarks.suites.json_files import load_articles
-from sdrag.evaluation.index import sentence_chunks
+from sdrag.studio.evaluation.index import sentence_chunks
 from sdrag.vocabulary import Confidential, Passage
 
 
@@ -49,7 +49,7 @@ _STORY_WITNESSES = {
 
 def story() -> Collection:
     """Return the policy and the document that `sdrag init` writes."""
-    starter = files("sdrag.cli").joinpath("starter")
+    starter = files("sdrag.studio.cli").joinpath("starter")
     (document,) = starter.joinpath("documents").iterdir()
     paragraphs = document.read_text(encoding="utf-8").split("\n\n")[1:]
     passages = tuple(

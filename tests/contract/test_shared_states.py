@@ -24,15 +24,15 @@ import langchain_sdrag
 import llamaindex_sdrag
 from benchmarks.suites.json_files import load_articles
 from benchmarks.suites.rcqa import policy_of
-from sdrag.cli.app import app
 from sdrag.effects.calls import Port
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
-from sdrag.evaluation.index import sentence_chunks
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.state.database import PostgresUrl
 from sdrag.state.tables import shown
+from sdrag.studio.cli.app import app
+from sdrag.studio.evaluation.index import sentence_chunks
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
 from ..support.faces import (
@@ -64,7 +64,7 @@ CORPUS = [
 WHOLE, HALVES = slice(None), (slice(0, None, 2), slice(1, None, 2))
 """Parts of the corpus. No passage can be pickled, so a process is sent the part."""
 PRELOADED = [
-    "sdrag.cli.app",
+    "sdrag.studio.cli.app",
     "psycopg",
     "pytest",
     "langchain_sdrag",

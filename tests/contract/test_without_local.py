@@ -20,8 +20,8 @@ from sdrag import embeddings
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.setup import not_understood, why_not
 from sdrag.errors import ConstraintNotUnderstoodError, MissingExtraError
-from sdrag.explanation.understood_as import describe
 from sdrag.policy import Policy
+from sdrag.studio.authoring.understood_as import describe
 from sdrag.vocabulary import Constraint, Passage
 
 from ..support.doubles import (

@@ -12,8 +12,8 @@ from benchmarks.suites.scripted.asked import is_control, is_harmless
 from benchmarks.suites.scripted.exact import ExactModel
 from sdrag import framework
 from sdrag.effects.steps import Complete, run
-from sdrag.evaluation.measures import broken, lost_words
 from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.studio.evaluation.measures import broken, lost_words
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.scripted import Scripted, answers, questions

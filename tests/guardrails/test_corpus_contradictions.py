@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.cli.app import app
 from sdrag.errors import UsageError
 from sdrag.knowledge_base import scan_contradictions
+from sdrag.studio.cli.app import app
 from sdrag.vocabulary import Passage
 
 from ..support.tables import each_row

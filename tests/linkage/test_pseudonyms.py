@@ -8,7 +8,7 @@ import pytest
 
 from sdrag.linkage import Fitted, fit
 from sdrag.linkage.replacing import Masker
-from sdrag.reports.linkage import render_linkage
+from sdrag.studio.reports.linkage import render_linkage
 from sdrag.vocabulary import Entity, Passage
 
 from ..support.tables import each_row

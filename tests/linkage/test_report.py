@@ -11,8 +11,8 @@ import pytest
 from benchmarks.suites.linkage_clusters import packaged_clusters
 from sdrag.errors import MissingExtraError
 from sdrag.linkage import assess, fit
-from sdrag.reports.linkage import render_linkage
 from sdrag.state import open_state
+from sdrag.studio.reports.linkage import render_linkage
 from sdrag.vocabulary import Decision
 
 

@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 from benchmarks import ray_engine
 from benchmarks.ray_engine import bind_here, rows
 from sdrag import ingest
-from sdrag.cli.app import app
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.steps import Outcome, Steps
 from sdrag.errors import HostError, UsageError
@@ -28,6 +27,7 @@ from sdrag.linkage.masking import Passes
 from sdrag.parallel import Pool, Processes, RayPool
 from sdrag.policy import Policy
 from sdrag.state import open_state
+from sdrag.studio.cli.app import app
 from sdrag.vocabulary import Mention, Passage
 
 KEY = b"0123456789abcdef"

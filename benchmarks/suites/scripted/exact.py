@@ -23,7 +23,7 @@ from benchmarks.suites.scripted.asked import (
 )
 from benchmarks.suites.scripted.witness_words import Known, Protected, Sources
 from sdrag.effects.prompts import Prompt
-from sdrag.evaluation.measures import witness_spans
+from sdrag.studio.evaluation.measures import witness_spans
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Span

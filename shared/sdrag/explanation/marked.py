@@ -40,7 +40,7 @@ def marked(text: str, marks: Sequence[Mark]) -> str:
 @lru_cache(maxsize=1)
 def style() -> str:
     """Return the style sheet of marks."""
-    return files("sdrag.explanation").joinpath("marked.css").read_text(encoding="utf-8")
+    return files(__package__).joinpath("marked.css").read_text(encoding="utf-8")
 
 
 def stretches(length: int, marks: Sequence[Mark]) -> Iterator[tuple[Span, list[Mark]]]:

@@ -1,0 +1,254 @@
+"""`sdrag check`: say what policies do, and whether their examples hold."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from sdrag.errors import PolicyError, UsageError
+from sdrag.policy import Policy, check_not_empty
+from sdrag.studio.cli.common import (
+    LOCAL,
+    Llm,
+    ModelConcurrency,
+    ModelTimeout,
+    llm_of,
+    show,
+)
+
+if TYPE_CHECKING:
+    from sdrag.disclosure.constraint_parser import ParsedConstraint
+    from sdrag.framework import Model
+    from sdrag.studio.evaluation.examples import ExampleFailure, ExampleResults
+
+_WRONG = {
+    "hides": "must be hidden, and is shown.",
+    "kept": "must be hidden, and is shown since a keep covers it.",
+    "keeps": "must stay, and is hidden.",
+}
+_NETWORKS = (
+    "Trained networks decide what tells of a subject, sentence by sentence. They miss"
+    " some and take some that they should not: add examples from your own documents."
+)
+_NEXT = """
+To say more about a sentence, write it like this:
+  - text: Remove names of witnesses
+    keep: [Ward 7]                # stays, although the sentence hides its like
+    unless: {{roles: [clerk]}}      # is not hidden from people with this role
+    sensitivity: high             # hides more; low hides less
+    examples:                     # tried each time you check
+      - {{text: Mr Hale is in., hides: [Hale], keeps: [is in]}}
+On your documents: sdrag preview {path} DOCUMENTS --html preview.html
+  as a clerk reads them: add --as clerk
+In each build: sdrag check {path} --json (prints no sentence; ends with 1 if an example
+fails or a sentence is refused, with 2 if the file is no policy)"""
+
+
+def check(
+    policies: Annotated[
+        list[Path] | None, typer.Argument(help="Policy files.", show_default=False)
+    ] = None,
+    llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
+    schema: Annotated[
+        Literal["policy", "audit"] | None,
+        typer.Option(help="Print a JSON schema instead, for editors and validators."),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print one JSON object instead, which quotes no word: for logs.",
+        ),
+    ] = False,
+) -> None:
+    """
+    Say what each sentence of a policy hides, try it, and run the examples.
+
+    Quotes the policy, which may be confidential; with --json ids and types alone. Ends
+    with 1 if an example fails or a sentence would be refused, and with 2 if a file is
+    no valid policy.
+
+    Example: sdrag check policy.yaml
+    """
+    if schema is not None:
+        _print_schema(schema)
+        return
+    if not policies:
+        raise UsageError("There is no policy file to check.", hint="Name one.")
+    model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
+    result: dict[str, Any] = {"constraints": [], "guards": [], "errors": []}
+    examples: dict[str, Any] = {"passed": 0, "failed": 0, "failures": []}
+    causes: Counter[str] = Counter()
+    refused = 0
+    for path in policies:
+        try:
+            policy = Policy.read(path)
+            check_not_empty(policy)
+        except PolicyError as error:
+            result["errors"] += _problems(path, error)
+            continue
+        parsed, results = _run(policy, model)
+        result["constraints"] += [
+            {"file": str(path), **_as_dict(p, policy)} for p in parsed
+        ]
+        result["guards"] += [g for g in policy.guards if g not in result["guards"]]
+        examples["passed"] += results.passed
+        examples["failed"] += results.failed
+        examples["failures"] += _failures(path, results)
+        causes += Counter(results.model_failures)
+        if model is None and policy.when_not_understood == "refuse":
+            refused += sum(
+                _as_dict(p, policy)["status"] == "needs_model" for p in parsed
+            )
+        if not as_json:
+            _print(path, policy, parsed, results, has_model=model is not None)
+    is_wrong = bool(examples["failed"] or refused or causes)
+    status = 2 if result["errors"] else int(is_wrong)
+    result = {"ok": not status, **result, "examples": examples}
+    if as_json:
+        typer.echo(json.dumps({**result, "model_failures": causes}))
+    else:
+        show({"model_failures": causes}, as_json=False)
+        if not result["errors"]:
+            typer.echo(_NEXT.format(path=policies[0]))
+    raise typer.Exit(status)
+
+
+def _print_schema(name: Literal["policy", "audit"]) -> None:
+    from sdrag.policy import policy_schema
+    from sdrag.privacy.audit_log import event_schema
+
+    schema = policy_schema() if name == "policy" else event_schema()
+    typer.echo(json.dumps(schema, indent=2))
+
+
+def _run(
+    policy: Policy, model: Model | None
+) -> tuple[list[ParsedConstraint], ExampleResults]:
+    from sdrag.disclosure.constraint_parser import parse
+    from sdrag.studio.evaluation.examples import run_examples
+
+    return [parse(rule) for rule in policy.rules], run_examples(policy, model)
+
+
+def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
+    """Print and yield all that keeps a file from being a policy."""
+    for problem in error.problems:
+        typer.echo(f"sdrag: {path}: {problem}", err=True)
+        place = {"file": str(path), "line": problem.line, "key": problem.key}
+        yield {**place, "message": str(problem)}
+
+
+def _as_dict(parsed: ParsedConstraint, policy: Policy) -> dict[str, Any]:
+    """Return how a constraint is understood, in no word of it."""
+    from sdrag.disclosure.setup import why_not
+
+    reason = why_not(parsed, policy)
+    return {
+        "id": parsed.constraint.id,
+        "kind": parsed.kind,
+        "types": sorted(parsed.types),
+        "people": parsed.people,
+        "status": "needs_model" if reason else "understood",
+        "reason": reason,
+    }
+
+
+def _failures(path: Path, results: ExampleResults) -> Iterator[dict[str, Any]]:
+    """Yield which examples fail, in no word of them."""
+    for failure in results.failures:
+        yield {
+            "file": str(path),
+            "constraint": failure.constraint_id,
+            "example": failure.example,
+            "kind": failure.kind,
+            "number": failure.quoted,
+        }
+
+
+def _print(
+    path: Path,
+    policy: Policy,
+    constraints: list[ParsedConstraint],
+    results: ExampleResults,
+    *,
+    has_model: bool,
+) -> None:
+    """Print what a policy does, sentence by sentence."""
+    from sdrag.studio.authoring.trial import opened_by
+    from sdrag.studio.authoring.understood_as import keep_in_words, settings_of
+
+    failures: dict[str, list[ExampleFailure]] = {}
+    for failure in results.failures:
+        failures.setdefault(failure.constraint_id, []).append(failure)
+    typer.echo(f"{path}: a valid policy")
+    for number, parsed in enumerate(constraints, start=1):
+        rule = parsed.constraint
+        typer.echo(f"\n{number}. “{rule.text}” ({rule.id})")
+        for line in _describe(parsed, policy, has_model=has_model):
+            typer.echo(fill(line, 88, initial_indent="   ", subsequent_indent="     "))
+        for failure in failures.get(rule.id, ()):
+            _print_failure(policy, failure)
+    typer.echo("")
+    if any(parsed.kind in {"meaning", "statement"} for parsed in constraints):
+        typer.echo(fill(_NETWORKS, 88))
+    for entry in policy.keep:
+        keep, alone = entry.keep(), policy.model_copy(update={"keep": (entry,)})
+        ids = ", ".join(opened_by(keep, alone)) or "nothing that was tried"
+        opens = "may open" if keep.pattern else "opens"
+        typer.echo(f"keep, under every sentence: {keep_in_words(keep)}; {opens} {ids}")
+    for line in settings_of(policy):
+        typer.echo(line)
+    typer.echo(f"examples: {results.passed} passed, {results.failed} failed")
+
+
+def _describe(
+    parsed: ParsedConstraint, policy: Policy, *, has_model: bool
+) -> Iterator[str]:
+    """Yield what a constraint does, or why it is refused."""
+    from sdrag.studio.authoring.trial import try_constraint
+    from sdrag.studio.authoring.understood_as import describe
+
+    effects, limits, warnings = describe(parsed, policy, has_model=has_model)
+    yield from (*effects, *warnings, *limits)
+    if not effects or parsed.kind == "everything":
+        return
+    trial = try_constraint(parsed, policy)
+    for words, sentence in trial.hides:
+        yield f"for example “{'”, “'.join(words)}” in “{sentence}”"
+    for words, sentence in trial.beyond[:1]:
+        yield (
+            "wider than its words: the engine does not tell its like apart, and hides"
+            f" “{'”, “'.join(words)}” in “{sentence}” too"
+        )
+    if trial.few:
+        count = f"only {len(trial.hides)}" if trial.hides else "none"
+        yield (
+            f"narrower than its words: {count} of {trial.tried} sentences that were"
+            " tried; say it in other words, or set `sensitivity: high`"
+        )
+    elif not trial.hides:
+        yield "no sentence that it should hide is known, so write `examples`"
+    but = "but not" if trial.hides else "does not hide"
+    yield f"{but} “{trial.stays}”" if trial.stays else "none that was tried stays"
+
+
+def _print_failure(policy: Policy, failure: ExampleFailure) -> None:
+    """Print an example that does not hold: its text, what is expected, and what is."""
+    entry = policy.entries[failure.constraint_id]
+    example = entry.examples[failure.example - 1]
+    typer.echo(f"   EXAMPLE {failure.example} FAILS: {example.text}")
+    if failure.kind == "refused":
+        typer.echo("     It is not run, since the sentence is not understood.")
+        return
+    listed = example.keeps if failure.kind == "keeps" else example.hides
+    typer.echo(f"     “{listed[failure.quoted - 1]}” {_WRONG[failure.kind]}")
+    typer.echo(f"     got: {failure.shown or 'nothing'}")

@@ -1,0 +1,117 @@
+"""`sdrag eval`: privacy and completeness of a policy on your own articles."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sdrag.policy import Policy
+from sdrag.studio.cli.common import (
+    LOCAL,
+    AsJson,
+    Llm,
+    ModelConcurrency,
+    ModelTimeout,
+    llm_of,
+    progress_bars,
+    show,
+)
+
+if TYPE_CHECKING:
+    from sdrag.studio.evaluation.disclosed import Leak
+
+_FIGURES = ("privacy", "privacy_cumulative", "completeness", "over_redacted")
+_QUOTED = "The words that leaked are on this terminal, and were written nowhere else."
+_NOT_QUOTED = "The words that leaked are shown on a terminal, and not in a file or log."
+_BOUND = re.compile(rf"({'|'.join(_FIGURES)})=(\d*\.?\d+)")
+
+
+def _bound(given: str) -> tuple[str, float]:
+    match = _BOUND.fullmatch(given)
+    if match is None:
+        raise typer.BadParameter(
+            f"Write a figure ({', '.join(_FIGURES)}) and a number: privacy=0.9."
+        )
+    return match[1], float(match[2])
+
+
+def _in_words(leak: Leak) -> str:
+    words = "”, “".join(leak.words)
+    place = f"{leak.article}, question {leak.number}, “{leak.question}”"
+    return f"leaked: {place}: “{words}” ({leak.constraint})"
+
+
+def _in_numbers(leak: Leak) -> str:
+    place = f"{leak.article}, question {leak.number}"
+    return f"leaked: {place}: {len(leak.words)} of {leak.constraint}"
+
+
+def evaluate(
+    policy: Annotated[Path, typer.Argument(help="A policy file.")],
+    articles: Annotated[
+        Path, typer.Argument(help="With known secrets: JSON, JSON lines, or a folder.")
+    ],
+    llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
+    top_k: Annotated[
+        int, typer.Option(min=1, help="How many chunks are retrieved for a question.")
+    ] = 10,
+    fail_under: Annotated[
+        list[Any] | None,
+        typer.Option(
+            metavar="FIGURE=NUMBER",
+            parser=_bound,
+            help="End with 1 if a figure is less; may be repeated.",
+        ),
+    ] = None,
+    fail_over: Annotated[
+        list[Any] | None,
+        typer.Option(
+            metavar="FIGURE=NUMBER",
+            parser=_bound,
+            help="End with 1 if a figure is more; may be repeated.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Ask questions of articles whose secrets are known, and measure what is released.
+
+    Privacy and completeness are equations 9 and 10 of the SD-RAG paper, from 0 to 1.
+    over_redacted is the share of harmless words that are withheld.
+
+    A terminal is shown the words that leaked, with article and question, and nothing
+    else is: in the log of a build, and with --json, there are numbers alone.
+
+    Example: sdrag eval policy.yaml articles.json --fail-under privacy=0.9
+    """
+    from sdrag.studio.evaluation.articles import read_articles
+    from sdrag.studio.evaluation.disclosed import evaluate as measure
+
+    model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
+    read = Policy.read(policy)
+    given = read_articles(articles)
+    with progress_bars() as update:
+        asking = partial(update, "Asking")
+        leaks: list[Leak] = []
+        figures = measure(
+            read, given, llm=model, top_k=top_k, progress=asking, leaks=leaks
+        )
+    quoted = sys.stdout.isatty() and not as_json
+    for leak in leaks:
+        typer.echo(_in_words(leak) if quoted else _in_numbers(leak))
+    if leaks and not as_json:
+        typer.echo(_QUOTED if quoted else _NOT_QUOTED)
+    show(figures, as_json=as_json)
+    low = [(name, "under", n) for name, n in fail_under or () if figures[name] < n]
+    high = [(name, "over", n) for name, n in fail_over or () if figures[name] > n]
+    for name, side, bound in (*low, *high):
+        typer.echo(f"sdrag: {name} is {figures[name]}, {side} {bound:g}", err=True)
+    failed = low or high or figures["model_failures"]
+    raise typer.Exit(1 if failed else 0)

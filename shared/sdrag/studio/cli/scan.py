@@ -1,0 +1,127 @@
+"""`sdrag scan`: what a summarizer could obey, and what sources contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdrag.errors import UsageError
+from sdrag.policy import InjectionSection, Policy
+from sdrag.studio.cli.common import (
+    AsJson,
+    Rows,
+    check_writable,
+    progress_bars,
+    read_input,
+    show,
+)
+from sdrag.vocabulary import Passage
+
+if TYPE_CHECKING:
+    from sdrag.knowledge_base import Alarm, Contradiction
+
+
+def scan(
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders to read.")],
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            help="A policy; its sections highlight, injection, contradictions and"
+            " staleness are used."
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write JSON lines of ids, spans and scores or reasons, no text."
+        ),
+    ] = None,
+    classifier: Annotated[
+        bool, typer.Option(help="Use the local classifier as well as the patterns.")
+    ] = False,
+    contradictions: Annotated[
+        bool,
+        typer.Option(
+            "--contradictions",
+            help="Find sentences that contradict each other instead: which, why, and"
+            " which document the policy prefers.",
+        ),
+    ] = False,
+    quote: Annotated[
+        bool, typer.Option("--quote", help="Print the text itself as well.")
+    ] = False,
+    rows: Rows = False,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Find text in documents that a model could take as an instruction.
+
+    With --contradictions finds pairs of documents that contradict each other. Reads the
+    formats of `sdrag preview`. Ends with 1 if something is found, or a file cannot be
+    read.
+
+    Example: sdrag scan documents --policy policy.yaml --quote
+
+    Example: sdrag scan documents --contradictions --report pairs.jsonl
+    """
+    from sdrag import knowledge_base
+
+    if contradictions and classifier:
+        raise UsageError(
+            "--classifier judges instructions, and no contradictions.",
+            hint="Leave one of the two out.",
+        )
+    if report is not None:
+        check_writable(report)
+    started = perf_counter()
+    rules = Policy.read({} if policy is None else policy)
+    if rules.injection is None:
+        section = InjectionSection(local_classifier=classifier)
+        rules = rules.model_copy(update={"injection": section})
+    given = read_input(paths, rows=rows)
+    documents = given.documents
+    texts = {document.id: document.text for document in documents}
+    with progress_bars() as update:
+
+        def pass_on() -> Iterator[Passage]:
+            for number, document in enumerate(documents, start=1):
+                yield document
+                update("Scanning", number, len(documents))
+
+        if contradictions:
+            found = knowledge_base.scan_contradictions(pass_on(), rules)
+            lines = [_line_of_pair(pair, texts, quote=quote) for pair in found.pairs]
+            counts = knowledge_base.contradictions_to(report, found)
+        else:
+            alarms = list(knowledge_base.scan_passages(pass_on(), rules))
+            lines = [_line_of_alarm(alarm, texts, quote=quote) for alarm in alarms]
+            counts = knowledge_base.scan_to(report, alarms)
+    for line in lines:
+        typer.echo(line)
+    result = {
+        "documents": len(documents),
+        **counts,
+        **given.as_dict(),
+        "seconds": round(perf_counter() - started, 3),
+    }
+    show(result, as_json=as_json)
+    raise typer.Exit(1 if lines or given.skipped else 0)
+
+
+def _line_of_alarm(alarm: Alarm, texts: Mapping[str, str], *, quote: bool) -> str:
+    words = f": {alarm.span.of(texts[alarm.passage_id])}" if quote else ""
+    span = alarm.span
+    return f"{alarm.passage_id} {span.start}-{span.end} {alarm.score:.2f}{words}"
+
+
+def _line_of_pair(pair: Contradiction, texts: Mapping[str, str], *, quote: bool) -> str:
+    """Return the two places, the reason, and what the policy says of them."""
+    placed = list(zip(pair.passage_ids, pair.spans, strict=True))
+    places = " / ".join(f"{name} {span.start}-{span.end}" for name, span in placed)
+    settled = f"{pair.winner or 'neither'} ({pair.resolution})"
+    words = " / ".join(span.of(texts[name]) for name, span in placed)
+    return f"{places} {pair.reason}, {settled}" + (f": {words}" if quote else "")

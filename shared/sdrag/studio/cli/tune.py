@@ -1,0 +1,143 @@
+"""`sdrag tune FOLDER`: what each setting of masking costs, where links are known."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sdrag.errors import UsageError
+from sdrag.policy import Policy
+from sdrag.studio.cli.common import (
+    LOCAL,
+    AsJson,
+    Llm,
+    ModelConcurrency,
+    ModelTimeout,
+    Rows,
+    check_writable,
+    llm_of,
+    model_runner,
+    progress_bars,
+    read_input,
+    unwritable,
+)
+
+if TYPE_CHECKING:
+    from sdrag.studio.evaluation.tuning import Pair
+
+_LINKS = "links.csv"
+_FEW = 30
+_SMALL = (
+    "{count} known links are few: differences of some hundredths are chance. Try what"
+    " is best here on other documents."
+)
+
+
+def tune(
+    folder: Annotated[Path, typer.Argument(help="Documents whose links are known.")],
+    links: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV file, a link a line: the names of two documents."
+            f" By default {_LINKS} in the folder."
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="A policy, for its linkage section.")
+    ] = None,
+    llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="An SVG file to draw the edge thresholds in.")
+    ] = None,
+    rows: Rows = False,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Try edge thresholds and ceilings of masking on documents whose links are known.
+
+    The first table says, for each `edge_threshold`, how many of the known links are
+    found, how many others, and precision, recall and F1. The second says, with the best
+    of these, what the ceilings of documents and chains mask, and how many links they
+    leave. A document of a file with several is named as `sdrag preview` names it.
+
+    Example: sdrag tune sample --policy policy.yaml --plot tune.svg
+    """
+    from sdrag.detectors.local import LocalDetector
+    from sdrag.linkage.extractor import ModelExtractor
+    from sdrag.linkage.masking import Passes
+    from sdrag.studio.evaluation import tuning
+    from sdrag.studio.reports.tuning import draw_links
+
+    if plot is not None:
+        check_writable(plot)
+    settings = (Policy() if policy is None else Policy.read(policy)).linkage
+    listed = links or folder / _LINKS
+    model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
+    given = read_input([folder], rows=rows)
+    inside = listed.resolve()
+    given.files = [f for f in given.files if (folder / f.path).resolve() != inside]
+    known = {*_read_links(listed, {document.id for document in given.documents})}
+    entities: Any = LocalDetector() if model is None else ModelExtractor()
+    with progress_bars() as update:
+        tuned = tuning.tune(
+            given.documents,
+            known,
+            settings,
+            entities,
+            runner=model_runner(model),
+            passes=Passes(progress=update),
+        )
+    best = tuned.best.edge_threshold
+    typer.echo(f"{tuned.documents} documents, {tuned.known_links} known links")
+    _print_table([asdict(row) for row in tuned.links])
+    typer.echo(f"\nwith edge_threshold {best:g}, which has the best F1:")
+    _print_table([asdict(row) for row in tuned.ceilings])
+    if len(known) < _FEW:
+        typer.echo(_SMALL.format(count=len(known)), err=True)
+    if plot is not None:
+        try:
+            plot.write_text(draw_links(tuned.links, settings.edge_threshold), "utf-8")
+        except OSError as error:
+            raise unwritable(plot, error) from None
+    if as_json:
+        typer.echo(json.dumps({**asdict(tuned), **given.as_dict()}))
+    raise typer.Exit(1 if given.skipped or tuned.withheld else 0)
+
+
+def _read_links(path: Path, names: set[str]) -> Iterator[Pair]:
+    """Read the known links; a line that names no two documents is an error."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = [row for row in csv.reader(file) if any(map(str.strip, row))]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(
+            f"The links in {path} cannot be read ({type(error).__name__}).",
+            hint="Write a CSV file with two names of documents a line.",
+        ) from None
+    for number, row in enumerate(lines, start=1):
+        pair = frozenset(map(str.strip, row))
+        if len(row) != 2 or len(pair) != 2 or not pair <= names:
+            raise UsageError(
+                f"Link {number} in {path} does not name two of the documents.",
+                hint="Name them as they are named in the folder: a.txt,sub/b.txt.",
+            )
+        yield pair
+
+
+def _print_table(rows: Sequence[dict[str, float]]) -> None:
+    """Print rows under their names."""
+    heads = list(rows[0])
+    cells = [
+        [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()]
+        for row in rows
+    ]
+    for line in (heads, *cells):
+        typer.echo("  ".join(c.rjust(len(h)) for c, h in zip(line, heads, strict=True)))

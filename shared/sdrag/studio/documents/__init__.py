@@ -1,0 +1,34 @@
+"""
+Documents from files and folders, as text.
+
+`read_files` gives for each file its documents and what of it is not read, or the reason
+why it cannot be read. `read_bytes` opens no file.
+"""
+
+from __future__ import annotations
+
+from sdrag.studio.documents.formats import TEXT_KEYS, UnreadableError, table_of
+from sdrag.studio.documents.reading import (
+    READERS,
+    ReadFile,
+    Skipped,
+    bytes_of,
+    chunks_of,
+    list_files,
+    read_bytes,
+    read_files,
+)
+
+__all__ = [
+    "READERS",
+    "TEXT_KEYS",
+    "ReadFile",
+    "Skipped",
+    "UnreadableError",
+    "bytes_of",
+    "chunks_of",
+    "list_files",
+    "read_bytes",
+    "read_files",
+    "table_of",
+]

@@ -1,0 +1,109 @@
+"""Audit logs: one line an event, without text; `sdrag audit` sums them up."""
+
+from __future__ import annotations
+
+import json
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+from sdrag import AuditEvent, AuditLog, Decision, Passage, UsageError
+from sdrag.privacy.audit_log import event_schema, read_log
+from sdrag.studio.cli import main
+
+from ...support.faces import BUILDERS, Scenario, ask
+from ...support.scripted import canary
+
+SECRET = canary("name")
+SCENARIO = Scenario(
+    "audited",
+    passages=[
+        Passage("p1", f"The witness, {SECRET} Karlsson, saw a van."),
+        Passage("p2", "The harbour opens at nine."),
+    ],
+    policy={"constraints": [{"id": "names", "text": "Remove names of witnesses"}]},
+)
+EVENT = AuditEvent(
+    "retrieve",
+    "0" * 16,
+    (
+        Decision("p1", "redacted", "disclosure", "", ("names",), 2),
+        Decision("p2", "dropped", "access", "tenant"),
+    ),
+    0.25,
+    model_calls=2,
+    tokens_in=100,
+    tokens_out=20,
+)
+
+
+@pytest.mark.parametrize("wrap", BUILDERS)
+def test_a_line_is_of_the_schema_and_holds_no_text(wrap, tmp_path):
+    """In both frameworks; only its owner can read the file."""
+    path = tmp_path / "audit.jsonl"
+    ask(wrap(SCENARIO, audit=AuditLog(path)), SCENARIO)
+
+    (line,) = path.read_text().splitlines()
+    validator = Draft202012Validator(event_schema(), format_checker=FormatChecker())
+    validator.validate(json.loads(line))
+    assert not validator.is_valid({"version": 1, "time": "now"})
+    assert SECRET not in line
+    assert "Karlsson" not in line
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_many_threads_append_whole_lines(tmp_path):
+    """A line is one write."""
+    path = tmp_path / "audit.jsonl"
+    logs = [AuditLog(path) for _ in range(4)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: logs[n % 4](EVENT), range(400)))
+
+    assert [line[1] for line in read_log(path) if line] == [EVENT] * 400
+
+
+def test_a_line_that_is_cut_off_is_an_error(tmp_path, monkeypatch):
+    """A full disk can take the beginning of a line."""
+    log = AuditLog(tmp_path / "audit.jsonl")
+    monkeypatch.setattr("os.write", lambda _, data: len(data) - 1)
+
+    with pytest.raises(UsageError, match="cannot be written"):
+        log(EVENT)
+    with pytest.raises(UsageError, match="cannot be written"):
+        AuditLog(tmp_path / "gone" / "audit.jsonl")
+
+
+@pytest.fixture
+def log(tmp_path) -> Path:
+    path = tmp_path / "audit.jsonl"
+    written = AuditLog(path)
+    for _ in range(3):
+        written(EVENT)
+    return path
+
+
+def ran(monkeypatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["sdrag", "audit", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def test_the_command_counts(log, monkeypatch, capsys):
+    """Decisions by rule and reason, passages by constraint, and tokens."""
+    with log.open("a") as file:
+        file.write("no event\n{}\n")
+
+    assert ran(monkeypatch, str(log), "--json") == 0
+    out = capsys.readouterr().out
+    result = json.loads(out.splitlines()[-1])
+    assert result["events"] == 3
+    assert result["unreadable"] == 2
+    assert result["actions"] == {"redacted": 3, "dropped": 3}
+    assert result["constraints"] == {"names": 3}
+    assert (result["model_calls"], result["tokens_in"]) == (6, 300)
+    assert "reasons: 'access' tenant 3" in out
+    assert "unreadable: 2" in out
