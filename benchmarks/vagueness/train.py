@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 
 from benchmarks.suites.wordings import read_wordings
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.trial import GAMMA, read_subject, refused_above
+from sdrag.disclosure.vagueness import GAMMA, read_subject, refused_above
 from sdrag.embeddings import model_folder
 from sdrag.vocabulary import Constraint
 

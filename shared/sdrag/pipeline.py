@@ -17,11 +17,11 @@ from typing import Any
 from sdrag.disclosure.cut import mark_of
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
-from sdrag.disclosure.guesses import find_guesses
 from sdrag.disclosure.influence import check_marked, redact_question, release_marked
 from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.release import decision
 from sdrag.disclosure.texts import with_documents
+from sdrag.disclosure.unsupported import find_unsupported
 from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps, search
 from sdrag.engine import Disclosure, Engine, Request
@@ -178,7 +178,7 @@ def check_answer(
         text: str, question: str, withheld: Sequence[Span]
     ) -> Steps[tuple[Span, ...]]:
         known = draft.passages, policy, principal, placeholders
-        return (yield from find_guesses(text, question, *known, withheld=withheld))
+        return (yield from find_unsupported(text, question, *known, withheld=withheld))
 
     return (
         yield from answers.guard(

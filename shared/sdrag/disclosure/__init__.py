@@ -12,8 +12,8 @@ In reading order:
    read and keeps it; `forms` says what is to be known again.
 7. What leaves: `release` propagates what was found, `cut` cuts it out, and a model may
    word it anew.
-8. What a caller runs: `ingest`, `disclose`; `hierarchy` for summaries; `guesses` and
-   `released` for answers.
+8. What a caller runs: `ingest`, `disclose`; `hierarchy` for summaries; `unsupported`
+   and `released_context` for answers.
 """
 
 from sdrag.disclosure.binding import bind

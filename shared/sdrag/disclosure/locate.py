@@ -26,7 +26,7 @@ from sdrag.disclosure.forms import find_forms
 from sdrag.disclosure.keep import without_kept
 from sdrag.disclosure.lookup import ENCODED, Doubts, Found, Lookup, find_unreadable
 from sdrag.disclosure.model.confirm import confirm
-from sdrag.disclosure.model.extract import Extraction, extract
+from sdrag.disclosure.model.extract import ModelFindings, extract
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.effects.limits import readable
@@ -242,7 +242,7 @@ def _read(
     return reading
 
 
-def _filed(lookup: Lookup, extraction: Extraction) -> Found:
+def _filed(lookup: Lookup, extraction: ModelFindings) -> Found:
     filed: Found = {}
     for index, findings in extraction.findings.items():
         _file(filed, lookup, index, findings, lookup.texts.all[index].text)

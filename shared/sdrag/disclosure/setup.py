@@ -22,7 +22,7 @@ from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import is_available
-from sdrag.disclosure.trial import advise, why_not_enforced
+from sdrag.disclosure.vagueness import advise, why_not_enforced
 from sdrag.effects.limits import Limits
 from sdrag.effects.steps import Steps
 from sdrag.embeddings import installed

@@ -10,7 +10,7 @@ import pytest
 
 from sdrag.disclosure.local import LocalLocator, by_meaning, scorer
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
-from sdrag.disclosure.local.scorer import Decision, Scores, decide, score
+from sdrag.disclosure.local.scorer import GateScores, Scores, decide, score
 from sdrag.effects.steps import Failure, Reply, run
 from sdrag.errors import InternalError
 from sdrag.vocabulary import Constraint, Passage, Sensitivity
@@ -128,7 +128,7 @@ def _sure(monkeypatch, sentence: float = 0.9, **chances: float) -> None:
 
     def decided(pairs, constraints):
         return [
-            Decision(
+            GateScores(
                 sentence,
                 real.words,
                 np.array(

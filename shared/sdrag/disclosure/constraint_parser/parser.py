@@ -22,12 +22,6 @@ from typing import Literal
 
 from sdrag.detectors.local.tables import FUNCTION_WORDS
 from sdrag.detectors.tagger import IDENTIFYING
-from sdrag.disclosure.constraint_parser.asked import (
-    AskedTypes,
-    Topic,
-    asked_in,
-    types_of,
-)
 from sdrag.disclosure.constraint_parser.names import (
     OwnNames,
     is_proven,
@@ -35,6 +29,12 @@ from sdrag.disclosure.constraint_parser.names import (
     own_names,
     people_named,
     telling_words,
+)
+from sdrag.disclosure.constraint_parser.types_and_topics import (
+    AskedTypes,
+    Topic,
+    asked_in,
+    types_of,
 )
 from sdrag.disclosure.constraint_parser.wording import (
     has_order,

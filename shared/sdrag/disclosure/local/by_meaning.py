@@ -23,7 +23,7 @@ from sdrag.detectors.local.tables import TITLES, common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.wording import is_clause
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.local.scorer import Decision, decide, score
+from sdrag.disclosure.local.scorer import GateScores, decide, score
 from sdrag.text.sentences import words
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Finding, Sensitivity, Span
@@ -188,11 +188,13 @@ def _score_sentences(document: JoinedText, constraints: Sequence[str]) -> list[M
     return matrices
 
 
-def _unite(decision: Decision, scored: Row) -> Decision:
+def _unite(decision: GateScores, scored: Row) -> GateScores:
     """Return the weighted means of the gate's and the scorer's logits."""
     sentence = 2 * _logit(decision.chance) + _logit(float(scored.max(initial=0.0)))
     words = _logit(decision.chances) + _logit(scored)
-    return Decision(float(_sigmoid(sentence / 3)), decision.words, _sigmoid(words / 2))
+    return GateScores(
+        float(_sigmoid(sentence / 3)), decision.words, _sigmoid(words / 2)
+    )
 
 
 def _logit(chances: Any) -> Any:
@@ -204,7 +206,7 @@ def _sigmoid(logits: Any) -> Any:
     return 1 / (1 + np.exp(-logits))
 
 
-def _find_names(text: str, decision: Decision) -> list[Span]:
+def _find_names(text: str, decision: GateScores) -> list[Span]:
     """Return words that are a name here, and may be an everyday word elsewhere."""
     return [
         span
@@ -225,7 +227,7 @@ class _Choice:
     def __init__(
         self,
         text: str,
-        decision: Decision,
+        decision: GateScores,
         parsed: ParsedConstraint,
         limits: Thresholds,
     ) -> None:

@@ -63,7 +63,7 @@ class Scores(Confidential):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Decision(Confidential):
+class GateScores(Confidential):
     """The probability that a sentence holds what is withheld, and that a word tells."""
 
     chance: float
@@ -139,7 +139,7 @@ def _number_sentences(windows: Sequence[Window]) -> Tensor:
 
 def decide(
     pairs: Sequence[tuple[int, str]], constraints: Sequence[str]
-) -> list[Decision]:
+) -> list[GateScores]:
     """
     Decide sentences, each for one constraint.
 
@@ -178,7 +178,7 @@ def decide(
                 part = by_token[at][start : start + len(ids)]
                 np.maximum(part, chances[1 : len(ids) + 1], out=part)
     decisions = {
-        pair: Decision(chance, *text.join(chances))
+        pair: GateScores(chance, *text.join(chances))
         for pair, chance, text, chances in zip(
             unique, by_sentence, tokens, by_token, strict=True
         )

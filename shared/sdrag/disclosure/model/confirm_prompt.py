@@ -23,7 +23,12 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sdrag.disclosure.model.controls import FIRST_NUMBER, Kind, draw_harmless, seed
+from sdrag.disclosure.model.controls import (
+    FIRST_NUMBER,
+    ControlKind,
+    draw_harmless,
+    seed,
+)
 from sdrag.disclosure.model.extract import ask_again, between_marks
 from sdrag.disclosure.model.replies import read_answers
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
@@ -31,7 +36,7 @@ from sdrag.effects.steps import CUT_OFF, Failure, Outcome, why_failed
 from sdrag.vocabulary import Confidential, Constraint
 
 
-class Answer(BaseModel):
+class ConfirmationAnswer(BaseModel):
     """For which constraints marked words need not go."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
@@ -45,7 +50,7 @@ class Answers(BaseModel):
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
-    answers: list[Answer]
+    answers: list[ConfirmationAnswer]
 
 
 _SYSTEM = """\
@@ -285,7 +290,9 @@ def _draw_controls(
 ) -> tuple[str, list[Marked]]:
     """Return a constraint of a kind that is asked about, and questions about it."""
     asked_for = {name for form in marked for name in form.constraints}
-    kind = Kind.draw(draw, [rule for rule in constraints if rule.id in asked_for])
+    kind = ControlKind.draw(
+        draw, [rule for rule in constraints if rule.id in asked_for]
+    )
     questions: dict[str, Marked] = {}
     while len(questions) < len(_CONTROLS):
         has_to_go = _CONTROLS[len(questions)]

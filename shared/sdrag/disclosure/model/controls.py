@@ -35,7 +35,7 @@ def seed(shown: Iterable[str], key: bytes) -> Random:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ControlKind:
     """
     What a control asks for.
 
@@ -83,7 +83,7 @@ class Planted(Confidential):
     @classmethod
     def draw(cls, draw: Random, constraints: Sequence[Constraint]) -> Self:
         """Draw one for a prompt that asks about these constraints."""
-        kind = Kind.draw(draw, constraints)
+        kind = ControlKind.draw(draw, constraints)
         secret, harmless = kind.secret(draw), draw_harmless(draw)
         first, second = draw.sample((secret, harmless), 2)
         taken = {rule.id.casefold() for rule in constraints}

@@ -38,7 +38,7 @@ from sdrag.text.spans import locate
 from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
 
-class Verdict(BaseModel):
+class ConstraintVerdict(BaseModel):
     """What one constraint withholds."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
@@ -54,7 +54,7 @@ class Verdicts(BaseModel):
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
-    verdicts: list[Verdict]
+    verdicts: list[ConstraintVerdict]
 
 
 _SYSTEM = """\
@@ -186,7 +186,7 @@ _FEW = 250
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Question(Confidential):
+class ExtractionQuestion(Confidential):
     """
     One prompt: a block of texts and a batch of the constraints that hold for them.
 
@@ -209,7 +209,7 @@ class Question(Confidential):
         indices = [self.text_indices[index] for index in self.block.indices()]
         return ((text_index, name) for name in names for text_index in indices)
 
-    def again(self, doubts: Mapping[str, str]) -> list[Question]:
+    def again(self, doubts: Mapping[str, str]) -> list[ExtractionQuestion]:
         """
         Ask about fewer texts; at last about each by itself, in the smallest prompts.
 
@@ -236,7 +236,7 @@ class Question(Confidential):
 
 
 @dataclass(slots=True)
-class Extraction:
+class ModelFindings:
     """
     What the model found, by the text's index among all.
 
@@ -249,7 +249,7 @@ class Extraction:
     doubts: dict[tuple[int, str], str] = field(default_factory=dict)
 
     def read(
-        self, question: Question, outcome: Outcome[Labelled], control: Planted
+        self, question: ExtractionQuestion, outcome: Outcome[Labelled], control: Planted
     ) -> dict[str, str]:
         """Read the reply to a question; returns the constraints in doubt, and why."""
         names = [constraint.id for constraint in question.batch]
@@ -273,7 +273,10 @@ class Extraction:
         return doubts | dict.fromkeys(astray, "span-not-in-text")
 
     def _find(
-        self, question: Question, verdicts: Mapping[str, Sequence[str]], planted: Folded
+        self,
+        question: ExtractionQuestion,
+        verdicts: Mapping[str, Sequence[str]],
+        planted: Folded,
     ) -> list[str]:
         """Add what is quoted; returns the constraints of what is not in the text."""
         text = question.block.text
@@ -298,7 +301,7 @@ class Extraction:
 
 def extract(
     groups: Sequence[Group], section: DisclosureSection, key: bytes
-) -> Steps[Extraction]:
+) -> Steps[ModelFindings]:
     """
     Ask the model for the spans of every text under every constraint that holds for it.
 
@@ -307,9 +310,9 @@ def extract(
         section: Gives the token budget, the batch size, and the calls a text may cost.
         key: Of the prompts' marks and controls.
     """
-    size, extraction = section.batch_size, Extraction()
+    size, extraction = section.batch_size, ModelFindings()
     questions = [
-        Question(group.text_indices, block, batch, section.max_calls)
+        ExtractionQuestion(group.text_indices, block, batch, section.max_calls)
         for group in groups
         for block in blocks(group.texts, section.token_budget)
         for start in range(0, len(group.constraints), size)
@@ -321,7 +324,7 @@ def extract(
             for q in questions
         ]
         outcomes = yield from complete(prompt for prompt, _ in asked)
-        again: list[Question] = []
+        again: list[ExtractionQuestion] = []
         for question, outcome, (_, control) in zip(
             questions, outcomes, asked, strict=True
         ):

@@ -38,7 +38,7 @@ from sdrag.disclosure.constraint_parser.words import (
     word_set,
 )
 from sdrag.disclosure.setup import why_not
-from sdrag.disclosure.trial import offer, why_not_enforced
+from sdrag.disclosure.vagueness import offer, why_not_enforced
 from sdrag.policy import Policy, nearest_attribute
 from sdrag.vocabulary import Constraint, Keep, Mention
 

@@ -33,13 +33,13 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.by_type import find_by_type
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.released import (
+from sdrag.disclosure.released_context import (
     END,
     GAP,
     LEAST,
     SCALES,
-    Released,
-    Token,
+    FoldedToken,
+    ReleasedContext,
     capitals,
     find_runs,
     find_tokens,
@@ -124,7 +124,7 @@ _FUNCTION, _TELLING, _RARE = 100, 500, 4_000
 """From these ranks on, a word tells something, and means the same everywhere."""
 
 
-def find_guesses(
+def find_unsupported(
     answer: str,
     question: str,
     context: Sequence[Passage],
@@ -156,9 +156,11 @@ def find_guesses(
     answer = _CONTRACTION.sub(lambda match: " " * len(match.group()), answer)
     (outcome,) = yield from LocalDetector().detect([answer])
     mentions = replied(outcome)
-    known = Released.of(context)
+    known = ReleasedContext.of(context)
     types = frozenset(kind for rule in asked for kind in rule.types)
-    first, *others = (_Reading.of(each, answer, known) for each in readings(answer))
+    first, *others = (
+        _AnswerReading.of(each, answer, known) for each in readings(answer)
+    )
     spans = {*withheld, *_mentioned(first, mentions, asked)}
     for reading in (first, *others):
         spans.update(_figures(reading, types))
@@ -173,7 +175,7 @@ def find_guesses(
 
 
 def _mentioned(
-    read: _Reading, mentions: Sequence[Mention], asked: Sequence[ParsedConstraint]
+    read: _AnswerReading, mentions: Sequence[Mention], asked: Sequence[ParsedConstraint]
 ) -> Iterator[Span]:
     """Yield the mentions that a constraint asks for and the context lacks."""
     document = JoinedText.of([Passage("answer", read.text)])
@@ -184,7 +186,7 @@ def _mentioned(
     yield from (each.span for each in findings if not read.is_released(each.span))
 
 
-def _figures(read: _Reading, types: AbstractSet[str]) -> Iterator[Span]:
+def _figures(read: _AnswerReading, types: AbstractSet[str]) -> Iterator[Span]:
     """Yield figures, addresses and initials that were not released."""
     folded = read.folded
     for run in find_runs(read.tokens):
@@ -218,7 +220,7 @@ def _fits(figure: str, types: AbstractSet[str]) -> bool:
 
 
 def _words(
-    read: _Reading, brought: AbstractSet[str], *, proper: bool
+    read: _AnswerReading, brought: AbstractSet[str], *, proper: bool
 ) -> Iterator[Span]:
     """Yield the words of an answer that the context lacks and no dictionary has."""
     language = find_language(read.text)
@@ -254,17 +256,17 @@ def _brought(question: str, *, proper: bool) -> AbstractSet[str]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Reading(Confidential):
+class _AnswerReading(Confidential):
     """A reading of an answer, and which figures of it the context holds."""
 
     folded: Folded
     text: str
-    tokens: Sequence[Token]
+    tokens: Sequence[FoldedToken]
     held: frozenset[int]
-    known: Released
+    known: ReleasedContext
 
     @classmethod
-    def of(cls, folded: Folded, text: str, known: Released) -> _Reading:
+    def of(cls, folded: Folded, text: str, known: ReleasedContext) -> _AnswerReading:
         tokens = find_tokens(folded, text)
         held = frozenset(known.held(folded, tokens))
         return cls(folded, text, tokens, held, known)

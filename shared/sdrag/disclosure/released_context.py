@@ -56,7 +56,7 @@ Figure = str | int | Date
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Token(Confidential):
+class FoldedToken(Confidential):
     """A word or a number: folded, and where it is in the text and in the reading."""
 
     word: str
@@ -74,9 +74,9 @@ class Token(Confidential):
         return any(map(str.isdigit, self.word))
 
 
-def find_tokens(folded: Folded, text: str) -> list[Token]:
+def find_tokens(folded: Folded, text: str) -> list[FoldedToken]:
     """Return the words and numbers of a reading of a text."""
-    tokens: list[Token] = []
+    tokens: list[FoldedToken] = []
     for match in WORD.finditer(folded.text):
         word, span = match.group(), folded.span(*match.span())
         surface = span.of(text)
@@ -87,11 +87,13 @@ def find_tokens(folded: Folded, text: str) -> list[Token]:
         part = part and (len(word) == 1 or surface.isupper() or not is_ordinary(word))
         part = part or word in MONTHS or any(map(str.isdigit, word))
         capital = surface[:1].isupper()
-        tokens.append(Token(word, span, Span(*match.span()), capital, begins, part))
+        tokens.append(
+            FoldedToken(word, span, Span(*match.span()), capital, begins, part)
+        )
     return tokens
 
 
-def find_runs(tokens: Sequence[Token]) -> Iterator[range]:
+def find_runs(tokens: Sequence[FoldedToken]) -> Iterator[range]:
     """Yield where the parts of a figure are next to each other."""
     start = 0
     for i in range(len(tokens) + 1):
@@ -105,7 +107,7 @@ def find_runs(tokens: Sequence[Token]) -> Iterator[range]:
 
 
 def find_notations(
-    folded: Folded, tokens: Sequence[Token], run: range
+    folded: Folded, tokens: Sequence[FoldedToken], run: range
 ) -> Iterator[tuple[range, set[Figure]]]:
     """Yield every window of a figure, and what tells it in any notation."""
     for start in run:
@@ -129,7 +131,7 @@ def find_notations(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Released(Confidential):
+class ReleasedContext(Confidential):
     """The words that were released, in their order, and the figures."""
 
     folded: str
@@ -140,7 +142,7 @@ class Released(Confidential):
     figures: AbstractSet[Figure]
 
     @classmethod
-    def of(cls, passages: Sequence[Passage]) -> Released:
+    def of(cls, passages: Sequence[Passage]) -> ReleasedContext:
         """Read passages, and the strings of their metadata."""
         texts = [passage.text for passage in passages]
         for passage in passages:
@@ -168,7 +170,7 @@ class Released(Confidential):
         """Say whether a folded word, or another form of it, was released."""
         return _stem(word) in self.places
 
-    def held(self, folded: Folded, tokens: Sequence[Token]) -> Iterator[int]:
+    def held(self, folded: Folded, tokens: Sequence[FoldedToken]) -> Iterator[int]:
         """Yield the indices of the parts of figures that were released."""
         words = ["", *(token.word for token in tokens), ""]
         for run in find_runs(tokens):
