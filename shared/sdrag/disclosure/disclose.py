@@ -161,7 +161,7 @@ def released(enforcement: Enforcement) -> tuple[Redaction, ...]:
 
 def model_fails(setup: DisclosureSetup) -> Steps[bool]:
     """Try the model on a fixed text: whether it fails depends on no document."""
-    rules = [rule for rule in setup.rules if rule.id not in setup.closed]
+    rules = [rule for rule in setup.rules if rule.id not in setup.blanket_rules]
     if not setup.has_model or not rules:
         return False
     group = Group((0,), (_TRIED,), (rules[0],))

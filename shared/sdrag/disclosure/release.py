@@ -210,8 +210,8 @@ class Enforcement(Confidential):
     def why_withheld(self, index: int) -> str:
         """Return the reason's code; empty for none."""
         for name in self.applied[index]:
-            if name in self.setup.closed:
-                return self.setup.closed[name]
+            if name in self.setup.blanket_rules:
+                return self.setup.blanket_rules[name]
         redacted = self.cut_of(index)
         if self._withholds(redacted):
             return "withheld-by-constraint"
@@ -313,7 +313,7 @@ def release(enforcement: Enforcement, index: int) -> Redaction:
     redacted = enforcement.cut_of(index)
     names, spans = redacted.constraint_ids, redacted.spans
     if reason or redacted.text is None:
-        closed = enforcement.setup.closed
+        closed = enforcement.setup.blanket_rules
         every = (*(n for n in enforcement.applied[index] if n in closed), *names)
         return Redaction(None, public, tuple(dict.fromkeys(every)), spans, reason)
     metadata = _metadata(enforcement, index)
@@ -337,7 +337,7 @@ def release(enforcement: Enforcement, index: int) -> Redaction:
 
 def _alias_of(enforcement: Enforcement, index: int) -> str:
     identity = enforcement.texts.passages[index].id
-    closed = not enforcement.setup.closed.keys().isdisjoint(enforcement.applied[index])
+    closed = not enforcement.setup.blanket_rules.keys().isdisjoint(enforcement.applied[index])
     if closed or identity in enforcement.hidden(index):  # closed: all of it is a secret
         return alias(identity, enforcement.setup.key)
     return identity

@@ -155,7 +155,7 @@ class DisclosureSetup:
 
     @cached_property
     def key(self) -> bytes:
-        """Makes marks and aliases that nobody can forge, the same in every process."""
+        """Makes stamps and aliases that nobody can forge, the same in every process."""
         return self.state.keys.of("aliases", size=32)
 
     @cached_property
@@ -164,20 +164,20 @@ class DisclosureSetup:
         return Placeholders.of(self.policy, self.state.shared_keys.placeholders)
 
     @cached_property
-    def closed(self) -> Mapping[str, str]:
+    def blanket_rules(self) -> Mapping[str, str]:
         """The ids of constraints that withhold whatever they hold for, and why."""
-        return _find_closed(self.policy, has_model=self.has_model)
+        return _find_blanket_rules(self.policy, has_model=self.has_model)
 
     @cached_property
     def needing_model(self) -> frozenset[str]:
         """The ids of those that would without a model."""
-        return frozenset(_find_closed(self.policy, has_model=False))
+        return frozenset(_find_blanket_rules(self.policy, has_model=False))
 
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:
-        """The constraints; no top K leaves out a closed one."""
+        """The constraints; no top K leaves out a blanket rule."""
         return tuple(
-            replace(rule, always=True) if rule.id in self.closed else rule
+            replace(rule, always=True) if rule.id in self.blanket_rules else rule
             for rule in self.policy.rules
         )
 
@@ -193,12 +193,12 @@ class DisclosureSetup:
         return self.state.keys.document(tenant, name)
 
 
-def _find_closed(policy: Policy, *, has_model: bool) -> Mapping[str, str]:
+def _find_blanket_rules(policy: Policy, *, has_model: bool) -> Mapping[str, str]:
     """Return the ids of constraints that withhold every passage, and the code why."""
-    closed: dict[str, str] = {}
+    blanket: dict[str, str] = {}
     for parsed in map(parse, policy.rules):
         if parsed.kind == "everything":
-            closed[parsed.constraint.id] = "everything"
+            blanket[parsed.constraint.id] = "everything"
         elif not has_model and why_not(parsed, policy):
-            closed[parsed.constraint.id] = "not-understood"
-    return closed
+            blanket[parsed.constraint.id] = "not-understood"
+    return blanket

@@ -241,8 +241,8 @@ def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
 
 def _why_whole(enforcement: Enforcement, index: int, name: str) -> str:
     """Return why a constraint withholds all of a passage; empty where it does not."""
-    if name in enforcement.setup.closed:
-        return enforcement.setup.closed[name]
+    if name in enforcement.setup.blanket_rules:
+        return enforcement.setup.blanket_rules[name]
     return "undecided" if (index, name) in enforcement.lookup.doubts else ""
 
 
