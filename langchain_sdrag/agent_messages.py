@@ -1,5 +1,5 @@
 """
-Messages of an agent: taken apart for redaction, made anew, marked.
+Messages of an agent: taken apart for redaction, made anew, stamped.
 
 Documents in the artifact of a tool's message are redacted with their metadata, and the
 content is made anew of those that are released. A text without documents has no
@@ -7,7 +7,7 @@ metadata, so it is given all that any constraint's `where` could ask for: every
 constraint holds for it. Whatever else a message holds is dropped, and so are the
 arguments of tool calls, which the model wrote for another principal.
 
-A mark says to whom a message was released; see `Keys.mark_release` of the core. It is
+A stamp says to whom a message was released; see `Keys.mark_release` of the core. It is
 kept in the response metadata of a message, which is sent to no provider.
 """
 
@@ -42,7 +42,7 @@ with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.types import Command
 
 
-_MARK = "sdrag"
+_STAMP_KEY = "sdrag"
 
 
 def needs_release(message: BaseMessage) -> bool:
@@ -59,20 +59,20 @@ def needs_release(message: BaseMessage) -> bool:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Release(Confidential):
-    """Redacts messages for one principal under one policy, and marks them."""
+    """Redacts messages for one principal under one policy, and stamps them."""
 
     engine: Engine
     request: Request
 
-    def mark(self, message: BaseMessage) -> BaseMessage:
-        """Return the message with the mark."""
-        metadata = {**message.response_metadata, _MARK: self._mark_of(message)}
+    def stamp(self, message: BaseMessage) -> BaseMessage:
+        """Return the message with its release stamp."""
+        metadata = {**message.response_metadata, _STAMP_KEY: self._make_stamp(message)}
         return message.model_copy(update={"response_metadata": metadata})
 
-    def is_marked(self, message: BaseMessage) -> bool:
-        """Say whether the message, with the text it has now, carries this mark."""
-        mark: object = message.response_metadata.get(_MARK)
-        return mark is not None and mark == self._mark_of(message)
+    def is_stamped(self, message: BaseMessage) -> bool:
+        """Say whether the message, with the text it has now, carries this stamp."""
+        stamp: object = message.response_metadata.get(_STAMP_KEY)
+        return stamp is not None and stamp == self._make_stamp(message)
 
     async def redact(
         self, mode: Mode, message: BaseMessage, **names: Any
@@ -81,7 +81,7 @@ class Release(Confidential):
         engine, steps = self.engine, self._steps(message)
         disclosure, _ = await mode(engine.run, engine.arun, steps)
         released = documents_of(disclosure.passages)
-        return self.mark(_rebuild(message, released, **names))
+        return self.stamp(_rebuild(message, released, **names))
 
     async def redact_answer(
         self, mode: Mode, call: ToolCallRequest, answer: object
@@ -89,7 +89,7 @@ class Release(Confidential):
         """
         Redact what a tool answers, under the ids and names of its call.
 
-        What carries the mark was redacted for this principal already.
+        What carries the stamp was redacted for this principal already.
 
         Raises:
             UsageError: The answer holds what cannot be redacted.
@@ -98,7 +98,7 @@ class Release(Confidential):
             return [await self.redact_answer(mode, call, part) for part in answer]
         names = {"name": call.tool_call["name"], "tool_call_id": call.tool_call["id"]}
         if isinstance(answer, ToolMessage):
-            if self.is_marked(answer):
+            if self.is_stamped(answer):
                 return answer
             return await self.redact(mode, answer, id=None, **names)
         if not isinstance(answer, Command):
@@ -108,14 +108,14 @@ class Release(Confidential):
         messages, thread = _messages_in(answer, call), _thread(call)
         released = [
             message
-            if message in thread or self.is_marked(message)
+            if message in thread or self.is_stamped(message)
             else await self.redact(mode, message, id=None, **names)
             for message in messages
         ]
         update = {**answer.update, "messages": released}
         return Command(graph=answer.graph, goto=answer.goto, update=update)
 
-    def _mark_of(self, message: BaseMessage) -> str:
+    def _make_stamp(self, message: BaseMessage) -> str:
         documents = _artifact(message) or ()
         texts = (message.type, str(message.text), *(d.page_content for d in documents))
         keys, policy = self.engine.disclosure.state.keys, self.engine.policy

@@ -90,7 +90,7 @@ class SelectiveDisclosureMiddleware(
         policy: A path, a mapping, a list of sentences or a `Policy`.
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
-        state: As for the retriever. Its secret is the key of the marks on messages:
+        state: As for the retriever. Its secret is the key of the stamps on messages:
             with a state in memory, a thread that another process continues is redacted
             again.
         options: A detector, judges, sinks of audit events and the like. Its
@@ -168,16 +168,16 @@ class SelectiveDisclosureMiddleware(
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        """Mark what the model says as released to whom it says it."""
-        return _mark(handler(request), self._release(request.runtime))
+        """Stamp what the model says as released to whom it says it."""
+        return _stamp(handler(request), self._release(request.runtime))
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Mark it without blocking the event loop."""
-        return _mark(await handler(request), self._release(request.runtime))
+        """Stamp it without blocking the event loop."""
+        return _stamp(await handler(request), self._release(request.runtime))
 
     async def _redact_thread(
         self, mode: Mode, state: AgentState[Any], runtime: Runtime[Any]
@@ -188,7 +188,7 @@ class SelectiveDisclosureMiddleware(
             for message in state["messages"]
             if needs_release(message)
             and (not isinstance(message, ToolMessage) or self._guards(message.name))
-            and not release.is_marked(message)
+            and not release.is_stamped(message)
         ]
         return {"messages": messages} if messages else None
 
@@ -233,13 +233,13 @@ async def _redact(
         return tool_error(error, _HINT)
 
 
-def _mark(response: ModelResponse[Any], release: Release) -> ModelResponse[Any]:
-    """Mark the messages of a response, but for those of the human."""
-    marked = [
-        release.mark(message) if needs_release(message) else message
+def _stamp(response: ModelResponse[Any], release: Release) -> ModelResponse[Any]:
+    """Stamp the messages of a response, but for those of the human."""
+    stamped = [
+        release.stamp(message) if needs_release(message) else message
         for message in response.result
     ]
-    return replace(response, result=marked)
+    return replace(response, result=stamped)
 
 
 def _in_context(context: Any) -> Principal | None:

@@ -7,8 +7,8 @@ context that is one string is refused, since nothing in it could be cited or sep
 
 Put `SelectiveDisclosureRetriever` before it where the policy has constraints: a
 highlighter's prompt holds the question, so it must not hold what is withheld. What the
-retriever released under the same policy has a keyed mark in its evidence. Anything else
-is refused, and no model is called.
+retriever released under the same policy has a keyed stamp in its evidence. Anything
+else is refused, and no model is called.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Highlight
-from sdrag.wrapper import asked_of, highlighter_of, sealed_stream, settings_of
+from sdrag.wrapper import asked_of, highlighter_of, seal_stream, settings_of
 
 _QUESTION_KEYS = ("question", "input", "query")
 """How LangChain's chains name the question, the commonest first."""
@@ -74,7 +74,7 @@ class HighlightAndSummarize(
         policy: Its section `highlight` is read; by default the section's own defaults
             hold.
         llm: Highlights and summarizes; without one, both are done locally.
-        state: That of the retriever, where it is on disk: its key makes the marks.
+        state: That of the retriever, where it is on disk: its key makes the stamps.
         options: Sinks of audit events, and limits.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
@@ -186,7 +186,7 @@ class HighlightAndSummarize(
             lambda steps: enforce(mode, engine, steps, run),
         )
         pieces = stream(asked, settings_of(engine, self._highlighter), host)
-        async for piece in sealed_stream(pieces):
+        async for piece in seal_stream(pieces):
             if isinstance(piece, str):
                 yield {"answer": piece} if self.return_sources else piece
             elif not self.return_sources:

@@ -164,7 +164,9 @@ async def _ask(mode: Mode, model: Model, prompt: Prompt, abilities: Abilities) -
     A server may know no formats, or heed none: then the client cannot read the reply.
     """
     given = messages(prompt)
-    formatted = _held(model, prompt.reply_format) if abilities.formats else model
+    formatted = (
+        _hold_to_format(model, prompt.reply_format) if abilities.formats else model
+    )
     try:
         return await mode(formatted.invoke, formatted.ainvoke, given)
     except Exception as error:
@@ -222,7 +224,7 @@ def _thinks(reply: Any) -> bool:
     return bool(thought) or not wrote or message.text.startswith("<think>")
 
 
-def _held(model: Model, reply_format: type[BaseModel] | None) -> Model:
+def _hold_to_format(model: Model, reply_format: type[BaseModel] | None) -> Model:
     """Hold a chat model to the format, where it has a way of its own."""
     if reply_format is None or not isinstance(model, BaseChatModel):
         return model

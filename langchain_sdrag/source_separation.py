@@ -1,8 +1,8 @@
 """
-Context assembly: the prompt says what is data, between marks that data cannot forge.
+Context assembly: the prompt says what is data, between fences that data cannot forge.
 
 `separated_prompt` is a prompt template whose instruction is filled in already; its
-`sources` come from `separated_sources`, with marks drawn at random for each request.
+`sources` come from `separated_sources`, with fences drawn at random for each request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def separated_sources(
 
     Args:
         documents: As retrieved.
-        policy: Where its `citations` refer to ids, the marks show them.
+        policy: Where its `citations` refer to ids, the fences show them.
 
     Example:
         ```python

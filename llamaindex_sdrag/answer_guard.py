@@ -25,7 +25,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_sdrag.convert import passages_of
-from llamaindex_sdrag.source_separation import NumberedNode, numbered, unnumbered
+from llamaindex_sdrag.source_separation import NumberedNode, number_nodes, strip_numbers
 from llamaindex_sdrag.wrapping import (
     NodeSynthesizer,
     enforce,
@@ -111,7 +111,7 @@ class AnswerGuard(NodeSynthesizer):
             inner.synthesize,
             inner.asynthesize,
             query,
-            _cited(nodes, engine.policy),
+            _number_if_cited(nodes, engine.policy),
             **others,
         )
         text, passages = await _whole(response), passages_of(nodes)
@@ -124,14 +124,14 @@ class AnswerGuard(NodeSynthesizer):
         # Highlight & Summarize may have told there how its own answer ended.
         if isinstance(ending := metadata.get(EVIDENCE_KEY), dict):
             report = {**ending, **report}
-        sources = unnumbered(response.source_nodes)
+        sources = strip_numbers(response.source_nodes)
         return Response(guarded.text, sources, {**metadata, EVIDENCE_KEY: report})
 
 
-def _cited(nodes: Nodes, policy: Policy) -> list[NodeWithScore]:
+def _number_if_cited(nodes: Nodes, policy: Policy) -> list[NodeWithScore]:
     """Number the nodes anew where they are cited, or have numbers already."""
     if policy.citations or any(isinstance(each.node, NumberedNode) for each in nodes):
-        return numbered(nodes, by_id=cites_ids(policy))
+        return number_nodes(nodes, by_id=cites_ids(policy))
     return list(nodes)
 
 

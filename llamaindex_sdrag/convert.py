@@ -31,7 +31,7 @@ def passages_of(nodes: Iterable[object]) -> tuple[Passage, ...]:
         UsageError: It is no list.
     """
     check_listed(nodes, "nodes")
-    return tuple(map(scored_passage, nodes))
+    return tuple(map(read_scored_node, nodes))
 
 
 def passage_of(node: BaseNode, score: float | None = None) -> Passage:
@@ -105,7 +105,7 @@ def _shared_templates(hosts: Iterable[NodeWithScore]) -> dict[str, str]:
     return dict(zip(_TEMPLATES, templates, strict=True))
 
 
-def scored_passage(node: object) -> Passage:
+def read_scored_node(node: object) -> Passage:
     """Read a retrieved node, or raise a `HostError`."""
     if not isinstance(node, NodeWithScore):
         raise HostError(

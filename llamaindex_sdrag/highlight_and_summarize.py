@@ -10,9 +10,9 @@ that is not supported, the response's metadata says so under `sdrag`: `declined`
 
 Put `SelectiveDisclosureRetriever` before it where the policy has constraints: a
 highlighter's prompt holds the question, so it must not hold what is withheld. What the
-retriever released under the same policy has a keyed mark in its evidence. Anything else
-is refused, and no model is called. A chat engine of mode condense-plus-context builds
-its own synthesizer and cannot be given this one.
+retriever released under the same policy has a keyed stamp in its evidence. Anything
+else is refused, and no model is called. A chat engine of mode condense-plus-context
+builds its own synthesizer and cannot be given this one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from sdrag.vocabulary import EVIDENCE_KEY, Highlight
 from sdrag.wrapper import (
     asked_of,
     highlighter_of,
-    sealed_stream,
+    seal_stream,
     settings_of,
 )
 
@@ -81,7 +81,7 @@ class HighlightAndSummarize(NodeSynthesizer):
         policy: Its section `highlight` is read; by default the section's own defaults
             hold.
         llm: Highlights and summarizes; without one, both are done locally.
-        state: That of the retriever, where it is on disk: its key makes the marks.
+        state: That of the retriever, where it is on disk: its key makes the stamps.
         options: Sinks of audit events, and limits.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
@@ -152,7 +152,7 @@ class HighlightAndSummarize(NodeSynthesizer):
             partial(_chunks, mode, engine.llm),
             partial(enforce, mode, engine),
         )
-        pieces = sealed_stream(stream(asked, settings, host))
+        pieces = seal_stream(stream(asked, settings, host))
         highlights: Any = await anext(pieces)  # they come before the first word
         nodes = _sources(highlights, asked, evidence)
         metadata = _metadata(nodes)

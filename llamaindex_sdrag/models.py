@@ -74,7 +74,7 @@ def complete(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
             completion = await _ask(mode, llm, prompt, abilities)
         return completion
 
-    return _unblocked(make_port(ask), llm, "achat", cast("type[object]", CustomLLM))
+    return _drop_blocking(make_port(ask), llm, "achat", cast("type[object]", CustomLLM))
 
 
 async def _ask(
@@ -109,7 +109,7 @@ async def _fill_in(
     chat, achat = model.chat_with_tools, model.achat_with_tools
     tools = [get_function_tool(form)]
     response = await mode(chat, achat, tools, chat_history=history, tool_required=True)
-    return _completion(response, _filled(model, response))
+    return _completion(response, _read_filled(model, response))
 
 
 def _limit(model: LLM, tokens: int) -> LLM:
@@ -144,7 +144,9 @@ def embed(
         query, aquery = model.get_query_embedding, model.aget_query_embedding
         return [await mode(query, aquery, text) for text in texts]
 
-    return _unblocked(make_port(vectors), model, "_aget_text_embedding", BaseEmbedding)
+    return _drop_blocking(
+        make_port(vectors), model, "_aget_text_embedding", BaseEmbedding
+    )
 
 
 def model_name(model: LLM | BaseEmbedding | None) -> str:
@@ -183,7 +185,7 @@ def messages(prompt: Prompt) -> list[ChatMessage]:
     ]
 
 
-def _unblocked(
+def _drop_blocking(
     port: Port[Any, Any], model: object, name: str, base: type[object]
 ) -> Port[Any, Any]:
     """Leave out an async method that is the base's, which runs the sync one."""
@@ -200,7 +202,7 @@ def _takes_schemas(llm: LLM) -> bool:
     return bool(getattr(llm, "should_use_structured_outputs", False))
 
 
-def _filled(llm: FunctionCallingLLM, response: ChatResponse) -> str | None:
+def _read_filled(llm: FunctionCallingLLM, response: ChatResponse) -> str | None:
     """Return what the model filled in, as it wrote it; None where it said words."""
     for block in response.message.blocks:
         if isinstance(block, ToolCallBlock):

@@ -73,7 +73,7 @@ def search_with(
     """Search with the application's retriever; `seen` takes the nodes it returns."""
 
     async def search_once(mode: Mode, effect: Search) -> Sequence[Passage]:
-        retriever = _narrowed(base, effect.filters)
+        retriever = _narrow(base, effect.filters)
         if effect.limit is not None and isinstance(retriever, VectorIndexRetriever):
             retriever = copy(retriever)
             retriever.similarity_top_k = effect.limit
@@ -99,7 +99,7 @@ def search_with(
     return make_port(search)
 
 
-def _narrowed(base: HostRetriever, condition: Condition | None) -> BaseRetriever:
+def _narrow(base: HostRetriever, condition: Condition | None) -> BaseRetriever:
     if isinstance(base, BaseRetriever):
         return base
     return base.retriever if condition is None else base.factory(filters_of(condition))

@@ -24,7 +24,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr, computed_field
 
-from llamaindex_sdrag.convert import nodes_of, scored_passage
+from llamaindex_sdrag.convert import nodes_of, read_scored_node
 from llamaindex_sdrag.searching import FilteredRetriever, HostRetriever, search_with
 from llamaindex_sdrag.wrapping import (
     check_question,
@@ -199,6 +199,6 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         engine = self.in_force()
         query = bundle.query_str if bundle else ""
         request = Request(query, principal_of(engine, bundle))
-        steps = disclose(map(scored_passage, nodes), request, engine)
+        steps = disclose(map(read_scored_node, nodes), request, engine)
         disclosure = await enforce(mode, engine, steps)
         return nodes_of(disclosure.passages, engine.policy.metadata.evidence, nodes)

@@ -1,13 +1,13 @@
 """
-Context assembly: the prompt says what is data, between marks that data cannot forge.
+Context assembly: the prompt says what is data, between fences that data cannot forge.
 
 LlamaIndex joins nodes into one text before it fills a prompt, and may split that text
-again. So the marks are put on each node: a `SourceSeparator` numbers the nodes of a
-request, and every synthesizer and chat engine then prints one source for each node.
-`separated_prompt` is the template around them. It mends marks that were torn, and marks
-what has none. Where a host joins nodes itself, `separated_sources` does all of it.
+again. So each node gets fences: a `SourceSeparator` numbers the nodes of a request, and
+every synthesizer and chat engine then prints one source for each node.
+`separated_prompt` is the template around them. It mends fences that were torn, and adds
+what is missing. Where a host joins nodes itself, `separated_sources` does all of it.
 
-The text of a numbered node stays as it is. Only what a model reads of it has marks.
+The text of a numbered node stays as it is. Only what a model reads of it has fences.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _FIRST: tuple[Purpose, ...] = ("answer", "chat")
 
 
 class NumberedNode(TextNode):
-    """A node that a model reads between the marks of its source."""
+    """A node that a model reads between the fences of its source."""
 
     _label: str = PrivateAttr()
     _code: str = PrivateAttr()
@@ -69,7 +69,7 @@ class NumberedNode(TextNode):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name of a plain node: marks are of one request, never stored."""
+        """Return the name of a plain node: fences are of one request, never stored."""
         return TextNode.class_name()
 
     @classmethod
@@ -82,7 +82,7 @@ class NumberedNode(TextNode):
         return numbered
 
     def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
-        """Return the text; for a model, what the node prints between its marks."""
+        """Return the text; for a model, what the node prints between its fences."""
         text = super().get_content(metadata_mode)
         if metadata_mode != MetadataMode.LLM:
             return text
@@ -91,7 +91,7 @@ class NumberedNode(TextNode):
 
 class SourceSeparator(BaseNodePostprocessor):
     """
-    Number the nodes of a request, so that a model reads each between marks of its own.
+    Number the nodes of a request, so that a model reads each between fences of its own.
 
     Put it last: the numbers are those that a citation `[2]` refers to.
 
@@ -106,7 +106,7 @@ class SourceSeparator(BaseNodePostprocessor):
         ```
 
     Args:
-        policy: Where its `citations` refer to ids, the marks show them.
+        policy: Where its `citations` refer to ids, the fences show them.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -126,15 +126,15 @@ class SourceSeparator(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return numbered(nodes, by_id=self._by_id)
+        return number_nodes(nodes, by_id=self._by_id)
 
 
-def numbered(
+def number_nodes(
     nodes: Sequence[NodeWithScore], *, by_id: bool = False
 ) -> list[NodeWithScore]:
     """Number nodes from 1, in their order and anew; notices of ours have no number."""
     code, number, result = new_code(), 0, []
-    for scored in unnumbered(nodes):
+    for scored in strip_numbers(nodes):
         passage = passage_of(scored.node)
         if is_notice(passage):
             result.append(scored)
@@ -146,7 +146,7 @@ def numbered(
     return result
 
 
-def unnumbered(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+def strip_numbers(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
     """Return nodes as they were before they were numbered."""
     return [
         NodeWithScore(node=scored.node._original, score=scored.score)  # noqa: SLF001 -- of this very module
@@ -164,7 +164,7 @@ def separated_sources(
 
     Args:
         nodes: As retrieved.
-        policy: Where its `citations` refer to ids, the marks show them.
+        policy: Where its `citations` refer to ids, the fences show them.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -202,7 +202,7 @@ def separated_prompt(
     text = "\n\n".join(filter(None, (INSTRUCTION, asked, *_ENDS[purpose])))
     key = "context_msg" if "{context_msg}" in _ENDS[purpose] else "context_str"
 
-    # What is read after an answer was begun is no source where it has no marks.
+    # What is read after an answer was begun is no source where it has no fences.
     unmarked = {"unmarked": "1"} if purpose in _FIRST else {}
 
     def mend(**values: Any) -> str:

@@ -56,7 +56,7 @@ __all__ = [
     "HostSearch",
     "Request",
     "Stage",
-    "without_text",
+    "strip_text",
 ]
 
 T = TypeVar("T")
@@ -301,7 +301,7 @@ class Engine:
             try:
                 result = drivers.run(steps, runner)
             except Exception as error:  # noqa: BLE001 -- none leaves with text
-                fault = without_text(error)
+                fault = strip_text(error)
         if fault is not None:
             raise cut_off(fault)
         return result, self._audit(result, runner, perf_counter() - start)
@@ -319,7 +319,7 @@ class Engine:
             try:
                 result = await drivers.arun(steps, runner)
             except Exception as error:  # noqa: BLE001 -- none leaves with text
-                fault = without_text(error)
+                fault = strip_text(error)
         if fault is not None:
             raise cut_off(fault)
         return result, self._audit(result, runner, perf_counter() - start)
@@ -388,7 +388,7 @@ def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]
     return [isinstance(scan, Failure) or bool(scan.value.suspicions) for scan in scans]
 
 
-def without_text(error: Exception) -> SdragError:
+def strip_text(error: Exception) -> SdragError:
     """Keep an error of the tree; any other may quote text."""
     if isinstance(error, SdragError):
         return error.sealed()

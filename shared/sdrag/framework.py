@@ -141,7 +141,7 @@ NO_FRAMEWORK = Framework(
 
 def is_layout(template: str) -> bool:
     """
-    Say whether a template of a host tells nothing: fields, marks, and their names.
+    Say whether a template of a host tells nothing: fields and their names.
 
     A template that a host keeps with each text can hold words of that text, and be it
     as the name of a field.

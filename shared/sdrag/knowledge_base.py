@@ -99,7 +99,7 @@ def scan_to(report: Path | None, alarms: Iterable[Alarm]) -> dict[str, int]:
     Returns:
         How many there are, and in how many passages.
     """
-    counts = Counter(alarm.passage_id for alarm in _written(report, alarms))
+    counts = Counter(alarm.passage_id for alarm in _write_each(report, alarms))
     return {"alarms": counts.total(), "passages": len(counts)}
 
 
@@ -136,7 +136,7 @@ def contradictions_to(
     Returns:
         How many are listed, of how many passages; `repeated` and `unchecked`.
     """
-    pairs = list(_written(report, found.pairs))
+    pairs = list(_write_each(report, found.pairs))
     passages = {name for pair in pairs for name in pair.passage_ids}
     return {
         "contradictions": len(pairs),
@@ -146,7 +146,7 @@ def contradictions_to(
     }
 
 
-def _written(report: Path | None, found: Iterable[T]) -> Iterator[T]:
+def _write_each(report: Path | None, found: Iterable[T]) -> Iterator[T]:
     """Yield what is found as it is written, one JSON object a line."""
     file = nullcontext() if report is None else report.open("w", encoding="utf-8")
     with file as lines:

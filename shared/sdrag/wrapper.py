@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from sdrag.effects.prompts import Label
 from sdrag.effects.steps import Steps
-from sdrag.engine import Engine, without_text
+from sdrag.engine import Engine, strip_text
 from sdrag.errors import (
     HostError,
     SdragError,
@@ -39,7 +39,7 @@ __all__ = [
     "Unpickled",
     "asked_of",
     "highlighter_of",
-    "sealed_stream",
+    "seal_stream",
     "settings_of",
     "tool_error",
     "tool_question",
@@ -118,7 +118,7 @@ class ReloadableWrapper(Unpickled):
     __str__ = __repr__
 
 
-async def sealed_stream(pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+async def seal_stream(pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
     """
     Yield what is streamed.
 
@@ -133,7 +133,7 @@ async def sealed_stream(pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, No
             except StopAsyncIteration:
                 return
             except Exception as error:  # noqa: BLE001 -- none leaves with text
-                fault = without_text(error)
+                fault = strip_text(error)
             if fault is not None:
                 raise cut_off(fault)
             yield piece
@@ -186,7 +186,7 @@ def asked_of(question: str, passages: tuple[Passage, ...], engine: Engine) -> As
     Label what is asked.
 
     `engine`: where its policy has constraints, passages are sensitive, unless each has
-    the mark of being released under this very policy.
+    the stamp of being released under this very policy.
     """
     read = sources(passages)
     is_clean = not engine.policy.constraints or all(
@@ -196,11 +196,11 @@ def asked_of(question: str, passages: tuple[Passage, ...], engine: Engine) -> As
 
 
 def _is_released(passage: Passage, engine: Engine) -> bool:
-    """Check the mark: metadata is for anyone to write, but the key is not."""
+    """Check the stamp: metadata is for anyone to write, but the key is not."""
     policy, keys = engine.policy, engine.disclosure.state.shared_keys
     facts = evidence(import_evidence(passage, policy.metadata.evidence))
-    mark = str(facts.get(MARK, "")).encode("utf-8", "surrogatepass")
-    return compare_digest(mark, keys.release(policy.hash, passage.text).encode())
+    stamp = str(facts.get(MARK, "")).encode("utf-8", "surrogatepass")
+    return compare_digest(stamp, keys.release(policy.hash, passage.text).encode())
 
 
 def tool_question(arguments: Iterable[object]) -> str:

@@ -34,7 +34,7 @@ from sdrag.highlight.streaming import StreamHost, stream
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Highlight, Passage, Span
-from sdrag.wrapper import sealed_stream
+from sdrag.wrapper import seal_stream
 
 from ..support.scripted import Scripted
 
@@ -182,7 +182,7 @@ def pieces_of(chunks: list[str], label: Label = Label.NONE) -> list[str]:
     held = Settings(proposing(DEPOSIT), has_model=True)
     asked = Asked(QUESTION, PASSAGES, label)
     pieces = stream(asked, held, host_of(Scripted(), lambda _: chunks))
-    sealed = iterate_sync(sealed_stream(pieces))
+    sealed = iterate_sync(seal_stream(pieces))
     return [piece for piece in sealed if isinstance(piece, str)]
 
 

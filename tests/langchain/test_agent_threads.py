@@ -204,8 +204,8 @@ def test_a_mark_holds_wherever_the_same_state_is_opened(file, stays, tmp_path):
 
 def mark(state: Any, principal: Principal | None, text: str = TEXT) -> str:
     release = Release(Engine(POLICY, state=state), Request("", principal))
-    marked = release.mark(AIMessage(text))
-    return str(marked.response_metadata["sdrag"])
+    stamped = release.stamp(AIMessage(text))
+    return str(stamped.response_metadata["sdrag"])
 
 
 OTHERS = {
@@ -236,7 +236,7 @@ def test_a_mark_cannot_be_made_or_tested_without_the_states_secret():
 def test_a_mark_does_not_hold_on_another_text():
     """A mark that is copied says nothing of what it is copied to."""
     release = Release(Engine(POLICY), Request("", CLERK))
-    marked = release.mark(AIMessage(RELEASED))
+    stamped = release.stamp(AIMessage(RELEASED))
 
-    assert release.is_marked(marked)
-    assert not release.is_marked(marked.model_copy(update={"content": TEXT}))
+    assert release.is_stamped(stamped)
+    assert not release.is_stamped(stamped.model_copy(update={"content": TEXT}))

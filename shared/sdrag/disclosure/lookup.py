@@ -129,7 +129,8 @@ class Lookup(Confidential):
             names = [
                 name
                 for name in applied
-                if name not in self.setup.blanket_rules and self.rules[name] not in looked
+                if name not in self.setup.blanket_rules
+                and self.rules[name] not in looked
             ]
             if engine == self.model:
                 names = [name for name in names if not self._is_failing(index, name)]

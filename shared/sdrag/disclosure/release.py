@@ -337,7 +337,9 @@ def release(enforcement: Enforcement, index: int) -> Redaction:
 
 def _alias_of(enforcement: Enforcement, index: int) -> str:
     identity = enforcement.texts.passages[index].id
-    closed = not enforcement.setup.blanket_rules.keys().isdisjoint(enforcement.applied[index])
+    closed = not enforcement.setup.blanket_rules.keys().isdisjoint(
+        enforcement.applied[index]
+    )
     if closed or identity in enforcement.hidden(index):  # closed: all of it is a secret
         return alias(identity, enforcement.setup.key)
     return identity
