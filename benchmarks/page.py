@@ -187,8 +187,8 @@ def _find_name(text: str) -> str:
 def measure_checks(*, quick: bool) -> dict[str, list[Row]]:
     """Scan passages for injections, next to embedding them."""
     from sdrag.embeddings import embed_tokens  # noqa: PLC0415 -- as above
-    from sdrag.guardrails.injection import scan_text  # noqa: PLC0415 -- this section alone
-    from sdrag.policy import InjectionSection  # noqa: PLC0415 -- as above
+    from sdrag.guardrails.injection import InjectionSection  # noqa: PLC0415 -- as above
+    from sdrag.guardrails.injection.scan import scan_text  # noqa: PLC0415 -- this section alone
 
     rounds = 3 if quick else 30
     patterns, whole = InjectionSection(local_classifier=False), InjectionSection()
@@ -259,8 +259,8 @@ def _prepare(path: str, size: int) -> Callable[[], object]:
         mentions(text[:1000])
         return lambda: mentions(text)
     if path == "scanning for injections":
-        from sdrag.guardrails.injection import scan_text  # noqa: PLC0415 -- as above
-        from sdrag.policy import InjectionSection  # noqa: PLC0415 -- as above
+        from sdrag.guardrails.injection import InjectionSection  # noqa: PLC0415 -- as above
+        from sdrag.guardrails.injection.scan import scan_text  # noqa: PLC0415 -- as above
 
         section = InjectionSection(max_characters=2 * size, local_classifier=False)
         scan_text(text[:1000], section)

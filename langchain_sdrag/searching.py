@@ -37,7 +37,7 @@ from sdrag.effects.modes import Mode, make_port, sync
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
 from sdrag.errors import HostError, UsageError
-from sdrag.guardrails.conditions import (
+from sdrag.guardrails.access.conditions import (
     And,
     Condition,
     Contains,

@@ -12,11 +12,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 STEP = re.compile(r"<!-- (file|before): (.*?) -->\n```\w+\n(.*?)```\n", re.DOTALL)
 COMMAND = "from sdrag.studio.cli import main; main()"
-TABLE = Path("shared/sdrag/policy/guard_sections.py")
+TABLE = Path("shared/sdrag/policy/guards.py")
 
 
 def test_adding_a_guard_touches_three_files(tmp_path):
-    """The guard, the table with its section, and its test; then it is on everywhere."""
+    """The guard with its section, the table, and its test; then it is on everywhere."""
     shutil.copytree(ROOT / "shared", tmp_path / "shared")
     touched = {TABLE}
     steps = STEP.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))

@@ -262,7 +262,7 @@ def injection(
 ) -> None:
     """Measure the injection scan: precision, recall, false positives, AUC."""
     from benchmarks.suites.injection import measure, read_examples
-    from sdrag.policy import InjectionSection
+    from sdrag.guardrails.injection import InjectionSection
 
     section = InjectionSection(threshold=threshold, local_classifier=not patterns_only)
     show(measure(read_examples(data), section), as_json=as_json)

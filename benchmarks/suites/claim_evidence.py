@@ -19,8 +19,8 @@ from typing import Any
 
 from benchmarks.suites.classification import auc, rates
 from benchmarks.suites.json_files import read_rows
-from sdrag.guardrails.opposition import find_opposition, read_sentence
-from sdrag.guardrails.support import Support, support
+from sdrag.guardrails.contradictions.opposition import find_opposition, read_sentence
+from sdrag.guardrails.grounding.support import Support, support
 from sdrag.text.sentences import sentences
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.suites.classification import auc, rates
 from benchmarks.suites.json_files import read_rows
-from sdrag.guardrails.injection import scan_text
-from sdrag.policy import InjectionSection
+from sdrag.guardrails.injection import InjectionSection
+from sdrag.guardrails.injection.scan import scan_text
 
 if TYPE_CHECKING:
     from sdrag.guardrails.injection.scan import Classify

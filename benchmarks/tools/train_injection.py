@@ -35,8 +35,8 @@ from benchmarks.tools.injection_training import (
     read_emails,
     read_others,
 )
+from sdrag.guardrails.injection import InjectionSection
 from sdrag.guardrails.injection.classifier import classify
-from sdrag.policy import InjectionSection
 
 FOLDS = 5
 

@@ -33,9 +33,10 @@ from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Failure, Search, Steps
 from sdrag.errors import HostError, InternalError, SdragError, check_type, cut_off
 from sdrag.framework import NO_FRAMEWORK, Framework, Model
-from sdrag.guardrails.injection import scan_passages
+from sdrag.guardrails.injection import InjectionSection
+from sdrag.guardrails.injection.scan import scan_passages
 from sdrag.options import Options
-from sdrag.policy import InjectionSection, Policy, PolicySource, nearest_role
+from sdrag.policy import Policy, PolicySource, nearest_role
 from sdrag.principals import current_session
 from sdrag.privacy.audit import AuditEvent, emit
 from sdrag.privacy.identities import pseudonymized

@@ -19,15 +19,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from sdrag.guardrails.corpus_contradictions import (
+from sdrag.guardrails.contradictions import ContradictionsSection
+from sdrag.guardrails.contradictions.corpus import (
     Contradiction,
     CorpusContradictions,
     find_contradictions,
 )
-from sdrag.guardrails.injection import scan_text
+from sdrag.guardrails.injection import InjectionSection
+from sdrag.guardrails.injection.scan import scan_text
 from sdrag.guardrails.staleness import drop_stale
 from sdrag.highlight.corpus_scan import Alarm, Judge, scan
-from sdrag.policy import ContradictionsSection, InjectionSection, Policy, PolicySource
+from sdrag.policy import Policy, PolicySource
 from sdrag.vocabulary import Passage, Span
 
 __all__ = [

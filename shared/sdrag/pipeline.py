@@ -25,20 +25,17 @@ from sdrag.disclosure.unsupported import find_unsupported
 from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps, search
 from sdrag.engine import Disclosure, Engine, Request
-from sdrag.guardrails import access, staleness
 from sdrag.guardrails import answer as answers
-from sdrag.guardrails.access import Fetched, fetch
+from sdrag.guardrails import staleness
+from sdrag.guardrails.access import AccessSection
+from sdrag.guardrails.access import check as access
+from sdrag.guardrails.access.check import Fetched, fetch
 from sdrag.guardrails.answer_work import Draft, Guarded
+from sdrag.guardrails.evidence import MARK, export_evidence, stamped
 from sdrag.guardrails.notices import MODEL_FAILED, QUESTION_REDACTED, notice
-from sdrag.guardrails.screened import (
-    MARK,
-    Retrieval,
-    Screened,
-    export_evidence,
-    stamped,
-)
+from sdrag.guardrails.results import Retrieval, Screened
 from sdrag.linkage.session import Session
-from sdrag.policy import GUARDS, AccessSection, Policy
+from sdrag.policy import GUARDS, Policy
 from sdrag.privacy.identities import pseudonymized
 from sdrag.privacy.reasons import MODEL_FAILURES
 from sdrag.vocabulary import Decision, Passage, Principal, Redaction, Span

@@ -17,15 +17,10 @@ from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import replied, run
 from sdrag.embeddings import embed_texts, installed
 from sdrag.errors import MissingExtraError, UsageError
+from sdrag.guardrails.grounding import GroundingSection
+from sdrag.guardrails.injection import InjectionSection
 from sdrag.options import JudgeName, Judges
-from sdrag.policy import (
-    GUARDS,
-    GroundingSection,
-    InjectionSection,
-    LinkageSection,
-    Policy,
-    check_not_empty,
-)
+from sdrag.policy import GUARDS, LinkageSection, Policy, check_not_empty
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["check_local_highlighter", "check_requirements", "embeds", "warm_up"]

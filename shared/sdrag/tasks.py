@@ -21,13 +21,14 @@ from sdrag.effects.progress import progress_bar
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
-from sdrag.guardrails.injection import screen
+from sdrag.guardrails.injection import InjectionSection
+from sdrag.guardrails.injection.screen import screen
 from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Entities, Fitted, Update, fit_steps
 from sdrag.linkage.replacing import check_style
 from sdrag.pipeline import bind
 from sdrag.placeholders import Placeholders
-from sdrag.policy import InjectionSection, binds
+from sdrag.policy import binds
 from sdrag.state.keys import Keys
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal, is_unnamed
 

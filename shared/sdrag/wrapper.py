@@ -23,9 +23,9 @@ from sdrag.errors import (
     cut_off,
 )
 from sdrag.guardrails.answer_work import Draft
-from sdrag.guardrails.grounding import find_unsupported
+from sdrag.guardrails.evidence import MARK, evidence, import_evidence
+from sdrag.guardrails.grounding.check import find_unsupported
 from sdrag.guardrails.notices import sources
-from sdrag.guardrails.screened import MARK, evidence, import_evidence
 from sdrag.highlight.exchange import Asked, Highlighter, Settings
 from sdrag.highlight.highlighters import highlighter_named
 from sdrag.policy import Policy, PolicySource

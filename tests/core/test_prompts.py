@@ -29,7 +29,7 @@ from sdrag.effects.prompts import (
 )
 from sdrag.effects.steps import Complete, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelReplyError, PromptSanitizationError
-from sdrag.guardrails import judging
+from sdrag.guardrails.statements import judging
 from sdrag.highlight import highlighters
 from sdrag.highlight.exchange import Context
 from sdrag.highlight.questions import ask_verdict

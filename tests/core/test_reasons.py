@@ -6,15 +6,16 @@ from typing import get_args
 
 from sdrag import errors
 from sdrag.errors import SdragError
-from sdrag.guardrails import citations, monitoring
+from sdrag.guardrails import answer_work
 from sdrag.guardrails.injection import patterns
+from sdrag.guardrails.monitoring import check as monitoring
 from sdrag.highlight.verification import RefusalReason
 from sdrag.privacy.reasons import GROUPS, REASONS, explain
 
 
 def test_every_code_that_is_made_of_something_is_explained() -> None:
     """Of the rules of a package, or of the name of an error."""
-    faults = get_args(citations.Fault)
+    faults = get_args(answer_work.Fault)
     failures = [
         f"failed-{name.removesuffix('Error').lower()}"
         for name, kind in vars(errors).items()

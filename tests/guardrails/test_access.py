@@ -8,10 +8,19 @@ from hypothesis import strategies as st
 
 from sdrag.effects.steps import Failure, run
 from sdrag.errors import HostError, UsageError
-from sdrag.guardrails import access
-from sdrag.guardrails.access import fetch
-from sdrag.guardrails.conditions import And, Contains, Eq, In, Lte, Or, as_chroma, both
-from sdrag.policy import AccessSection
+from sdrag.guardrails.access import AccessSection
+from sdrag.guardrails.access import check as access
+from sdrag.guardrails.access.check import fetch
+from sdrag.guardrails.access.conditions import (
+    And,
+    Contains,
+    Eq,
+    In,
+    Lte,
+    Or,
+    as_chroma,
+    both,
+)
 from sdrag.vocabulary import Passage, Principal
 
 ANA = Principal("ana", tenant="a", roles=frozenset({"hr", "it"}), level=2)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.guardrails.agreement import Agreement, compare
-from sdrag.guardrails.quantities import read_quantities
-from sdrag.guardrails.support import support
-from sdrag.guardrails.words import read_sentences, read_tokens
+from sdrag.guardrails.grounding.agreement import Agreement, compare
+from sdrag.guardrails.grounding.support import support
+from sdrag.guardrails.statements.quantities import read_quantities
+from sdrag.guardrails.statements.words import read_sentences, read_tokens
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
 

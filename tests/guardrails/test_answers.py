@@ -13,8 +13,8 @@ from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError, PolicyError
 from sdrag.guardrails.answer import MOST_CHARACTERS
 from sdrag.guardrails.answer_work import DECLINED
-from sdrag.guardrails.claims import claims
-from sdrag.guardrails.support import Support
+from sdrag.guardrails.grounding.support import Support
+from sdrag.guardrails.statements.claims import claims
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
@@ -225,7 +225,7 @@ def by_words(claims, evidence):
 
 def test_whatever_a_policy_requires_is_checked(ask, monkeypatch):
     """In every combination of sections: no requirement is left to nobody."""
-    monkeypatch.setattr("sdrag.guardrails.support.support_each", by_words)
+    monkeypatch.setattr("sdrag.guardrails.grounding.support.support_each", by_words)
     for sections in product(*COMBINED.values()):
         given = zip(COMBINED, sections, strict=True)
         policy = {name: section for name, section in given if section is not None}

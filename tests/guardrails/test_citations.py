@@ -6,9 +6,10 @@ import pytest
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.guardrails import citations
-from sdrag.guardrails.claims import claims
-from sdrag.policy import CitationsSection, Policy
+from sdrag.guardrails.citations import CitationsSection
+from sdrag.guardrails.citations import check as citations
+from sdrag.guardrails.statements.claims import claims
+from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
 from .answers import HARBOUR, PASSAGES, guarded

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sdrag.errors import InternalError
-from sdrag.guardrails.injection import scan_text
+from sdrag.guardrails.injection import InjectionSection
 from sdrag.guardrails.injection.classifier import (
     WIDTH,
     Head,
@@ -18,7 +18,7 @@ from sdrag.guardrails.injection.classifier import (
     shipped,
     windows,
 )
-from sdrag.policy import InjectionSection
+from sdrag.guardrails.injection.scan import scan_text
 
 LETTER = (
     "Dear Mr Hale, your invoice of 14 March has been paid in full. The receipt is"

@@ -6,9 +6,9 @@ from itertools import chain
 
 import pytest
 
-from sdrag.guardrails import contradictions
-from sdrag.guardrails.opposition import find_opposition, read_sentence
-from sdrag.policy import ContradictionsSection
+from sdrag.guardrails.contradictions import ContradictionsSection
+from sdrag.guardrails.contradictions import check as contradictions
+from sdrag.guardrails.contradictions.opposition import find_opposition, read_sentence
 from sdrag.vocabulary import Passage
 
 from ..support.tables import read_table

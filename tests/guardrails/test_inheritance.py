@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from sdrag.effects.steps import run
 from sdrag.errors import UsageError
-from sdrag.guardrails import access
+from sdrag.guardrails.access import AccessSection
+from sdrag.guardrails.access import check as access
 from sdrag.guardrails.inheritance import (
     NOBODY,
     Chunk,
@@ -18,7 +19,7 @@ from sdrag.guardrails.inheritance import (
     inherited,
     tags_for_nobody,
 )
-from sdrag.policy import AccessSection, Policy
+from sdrag.policy import Policy
 from sdrag.vocabulary import Passage, Principal, Span
 
 POLICY = Policy.read({"access": {}, "staleness": {}, "contradictions": {}})

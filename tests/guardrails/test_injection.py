@@ -6,9 +6,10 @@ import pytest
 
 from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError
-from sdrag.guardrails.injection import patterns, scan_text, screen
+from sdrag.guardrails.injection import InjectionSection, patterns
 from sdrag.guardrails.injection.disguises import views
-from sdrag.policy import InjectionSection
+from sdrag.guardrails.injection.scan import scan_text
+from sdrag.guardrails.injection.screen import screen
 from sdrag.vocabulary import Passage
 from tests.support.spellings import DISGUISES, ENCODINGS
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from sdrag.effects.limits import Limits
 from sdrag.effects.steps import run
-from sdrag.guardrails.injection import scan_text, screen
-from sdrag.policy import InjectionSection
+from sdrag.guardrails.injection import InjectionSection
+from sdrag.guardrails.injection.scan import scan_text
+from sdrag.guardrails.injection.screen import screen
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted

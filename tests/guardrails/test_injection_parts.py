@@ -6,8 +6,8 @@ import pytest
 
 from sdrag.effects.limits import Limits
 from sdrag.effects.steps import run
-from sdrag.guardrails.injection import screen
-from sdrag.policy import InjectionSection
+from sdrag.guardrails.injection import InjectionSection
+from sdrag.guardrails.injection.screen import screen
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted

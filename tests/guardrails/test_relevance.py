@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError
 from sdrag.guardrails import relevance
-from sdrag.guardrails.relevance import SCALES, unit
-from sdrag.guardrails.screened import Retrieval
-from sdrag.policy import RelevanceSection
+from sdrag.guardrails.relevance import SCALES, RelevanceSection, unit
+from sdrag.guardrails.results import Retrieval
 from sdrag.vocabulary import Passage
 
 ASKED = Retrieval("q", datetime(2026, 3, 1, tzinfo=UTC))

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from sdrag.guardrails import staleness
-from sdrag.guardrails.screened import Retrieval
-from sdrag.guardrails.staleness import by_recency
-from sdrag.policy import StalenessSection
+from sdrag.guardrails.results import Retrieval
+from sdrag.guardrails.staleness import StalenessSection, by_recency
 from sdrag.vocabulary import Passage
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 from typer.testing import CliRunner
 
+from sdrag.guardrails.injection import InjectionSection
 from sdrag.highlight.corpus_scan import scan, windows
 from sdrag.knowledge_base import Alarm, guard_judge, scan_passages, scan_to
-from sdrag.policy import InjectionSection
 from sdrag.studio.cli.app import app
 from sdrag.vocabulary import Passage, Span
 

@@ -22,9 +22,9 @@ from datetime import datetime
 from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded, Status
-from sdrag.guardrails.claims import find_citations, is_wordless
-from sdrag.guardrails.grounding import Guesses, check_yes_or_no
+from sdrag.guardrails.grounding.check import Guesses, check_yes_or_no
 from sdrag.guardrails.notices import sources
+from sdrag.guardrails.statements.claims import find_citations, is_wordless
 from sdrag.guardrails.withheld import find_withheld, is_of_another
 from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import GUARDS, Policy

@@ -9,23 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from sdrag.guardrails.claims import Claim, claims
-from sdrag.guardrails.screened import import_evidence
+from sdrag.guardrails.evidence import import_evidence
+from sdrag.guardrails.statements.claims import Claim, claims
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
 from sdrag.vocabulary import Action, Confidential, Decision, Passage
-
-if TYPE_CHECKING:
-    from sdrag.guardrails.citations import CitationFault
-    from sdrag.guardrails.contradictions import Conflict
-    from sdrag.guardrails.grounding import ClaimSupport
 
 DECLINED = "This question cannot be answered reliably from the available sources."
 SUBJECT = "answer"
 
 Status = Literal["checked", "annotated", "declined"]
+Fault = Literal["presence", "validity", "accuracy", "completeness"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,6 +31,56 @@ class Draft(Confidential):
     question: str
     answer: str
     passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ClaimSupport(Confidential):
+    """
+    What was found out about a claim.
+
+    Args:
+        score: The support, from 0 to 1; None where it could not be checked.
+        novelty: How far its words are from the passages', as the local scorer has it.
+        faults: The local scorer's rules that it fails.
+    """
+
+    claim: Claim
+    score: float | None
+    passage_ids: tuple[str, ...] = ()
+    novelty: float = 0.0
+    faults: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"ClaimSupport(score={self.score}, {len(self.passage_ids)} passages)"
+
+
+@dataclass(frozen=True, slots=True)
+class CitationFault:
+    """
+    What is wrong with a claim's citations.
+
+    Args:
+        unchecked: The check could not be made, which is no better.
+    """
+
+    claim: int
+    fault: Fault
+    unchecked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """
+    Two passages that contradict each other, by their places.
+
+    Args:
+        right: The place of the other, or of a claim of the answer.
+        reason: `figures`, `negation`, `antonym`, `model`, or `unchecked`.
+    """
+
+    left: int
+    right: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -20,9 +20,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sdrag.errors import UsageError
-from sdrag.guardrails.screened import Screened
+from sdrag.guardrails.access import AccessSection
+from sdrag.guardrails.results import Screened
 from sdrag.guardrails.staleness import last_instant
-from sdrag.policy import AccessSection, Policy
+from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential, Decision, Passage, Span
 
 NOBODY = "sdrag:nobody"

@@ -19,16 +19,53 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, embed, score
 from sdrag.errors import SdragError
 from sdrag.guardrails.notices import INSUFFICIENT, notice
-from sdrag.guardrails.screened import Retrieval, Screened
-from sdrag.policy import RelevanceSection
+from sdrag.guardrails.results import Retrieval, Screened
+from sdrag.sections import GuardSection, JudgedBy, Share
 from sdrag.vocabulary import SCORE_DIGITS, Decision, Passage
 
 RULE = "relevance"
+
+
+class RelevanceSection(GuardSection):
+    """When a passage is close enough to the question to be used."""
+
+    min_score: Share = 0.25
+    """The least similarity."""
+    min_passages: Annotated[int, Field(ge=0)] = 1
+    """With fewer relevant passages, none is returned."""
+    scores: Literal[
+        "auto",
+        "similarity",
+        "cosine_distance",
+        "l2",
+        "squared_l2",
+        "measured",
+    ] = "auto"
+    """What the store's scores are. `auto` takes what can only be similarities and
+    embeds the rest itself; `measured` always embeds."""
+    rerank: bool = False
+    """Score and order passages with the cross-encoder that you pass. With `k=` on the
+    wrapper, four times as many passages are scored; without it, those found."""
+    insufficient: Literal["empty", "notice"] = "empty"
+    """What is returned where too few are relevant: nothing, or a passage that says so.
+    """
+
+    @property
+    def asks(self) -> JudgedBy:
+        """How it judges."""
+        return "nli" if self.rerank else "local"
+
+    @property
+    def measures(self) -> bool:
+        """Whether it may have to embed passages to score them."""
+        return not self.rerank and self.scores in {"auto", "measured"}
 
 
 def at_retrieval(

@@ -24,7 +24,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
-from sdrag.guardrails.citations import instruction as citation_instruction
+from sdrag.guardrails.citations.check import instruction as citation_instruction
 from sdrag.guardrails.notices import is_notice, sources, split_notices
 from sdrag.policy import Policy, PolicySource
 from sdrag.vocabulary import Passage, is_unnamed

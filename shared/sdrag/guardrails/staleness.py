@@ -16,12 +16,15 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from sdrag.effects.steps import Steps
+from sdrag.guardrails.evidence import evidence
 from sdrag.guardrails.relevance import looks_similar
-from sdrag.guardrails.screened import Retrieval, Screened, evidence
-from sdrag.policy import StalenessSection
+from sdrag.guardrails.results import Retrieval, Screened
+from sdrag.sections import GuardSection
 from sdrag.text.values import is_given
 from sdrag.vocabulary import Action, Decision, Passage
 
@@ -29,6 +32,26 @@ RULE = "staleness"
 _NUMBERS = re.compile(r"v?(\d{1,18}(?:[._]\d{1,18}){0,5})\Z", re.IGNORECASE)
 _DAY_ONLY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _DAY_SECONDS = 86_400.0
+
+
+class StalenessSection(GuardSection):
+    """What happens to passages that have expired or were replaced."""
+
+    valid_until_key: str = "valid_until"
+    """Holds the last date, ISO 8601, on which it may be used."""
+    updated_key: str = "updated"
+    """Holds the date of the last change."""
+    version_key: str = "version"
+    """Holds a number, a dotted number or a date; the greatest wins."""
+    superseded_by_key: str = "superseded_by"
+    """Holds anything where the document was replaced."""
+    document_key: str = "document_id"
+    """Names the document, where the passage itself does not."""
+    action: Literal["drop", "disclaim"] = "drop"
+    """Drop what has expired, or keep it with a disclaimer."""
+    recency_half_life_days: Annotated[float, Field(gt=0)] | None = None
+    """Rank an older passage lower, by half for each such time. With `k=` on the
+    wrapper, four times as many passages are ranked."""
 
 
 def at_retrieval(

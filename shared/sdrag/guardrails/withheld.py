@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sdrag.guardrails.screened import evidence
+from sdrag.guardrails.evidence import evidence
 from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.state.keys import DOCUMENT_BYTES, PROCESS_KEYS

@@ -14,17 +14,7 @@ from sdrag.policy.document import (
     check_not_empty,
     policy_schema,
 )
-from sdrag.policy.guard_sections import (
-    GUARDS,
-    AccessSection,
-    CitationsSection,
-    ContradictionsSection,
-    GroundingSection,
-    InjectionSection,
-    MonitoringSection,
-    RelevanceSection,
-    StalenessSection,
-)
+from sdrag.policy.guards import GUARDS
 from sdrag.policy.reading import MAX_POLICY_BYTES
 from sdrag.policy.sections import (
     ByRisk,
@@ -33,33 +23,25 @@ from sdrag.policy.sections import (
     LinkageSection,
     MetadataSection,
     ResolutionSection,
-    Section,
     SessionSection,
 )
+from sdrag.sections import Section
 
 __all__ = [
     "GUARDS",
     "MAX_POLICY_BYTES",
-    "AccessSection",
     "ByRisk",
-    "CitationsSection",
     "ConstraintSection",
-    "ContradictionsSection",
     "DisclosureSection",
     "ExampleSection",
-    "GroundingSection",
     "HighlightSection",
-    "InjectionSection",
     "LinkageSection",
     "MetadataSection",
-    "MonitoringSection",
     "Policy",
     "PolicySource",
-    "RelevanceSection",
     "ResolutionSection",
     "Section",
     "SessionSection",
-    "StalenessSection",
     "applies",
     "binds",
     "check_not_empty",

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.policy.sections import Listed, Section, listed
+from sdrag.sections import Listed, Section, listed
 from sdrag.text.folding import fold_text
 from sdrag.text.patterns import Pattern
 from sdrag.vocabulary import STRUCTURED, Keep, Method, Sensitivity, WhereMissing

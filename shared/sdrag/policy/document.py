@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from sdrag.errors import PolicyError, UsageError
 from sdrag.policy.constraint_sections import ConstraintSection, Keeps
-from sdrag.policy.guard_sections import GUARDS, GuardSections
+from sdrag.policy.guards import GUARDS, GuardSections
 from sdrag.policy.reading import Lines, explained, parsed, text_of
 from sdrag.policy.sections import (
     DisclosureSection,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import yaml
 
 from sdrag.errors import PolicyError
-from sdrag.policy.sections import Section
+from sdrag.sections import Section
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

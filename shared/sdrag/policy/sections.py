@@ -13,31 +13,14 @@ from importlib.resources import files
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     field_validator,
     model_validator,
 )
 
+from sdrag.sections import Count, MetadataKey, Section, Share
 from sdrag.vocabulary import EVIDENCE_KEY, Sensitivity
 
-
-def listed(value: Any) -> Any:
-    """Take one value as a list of one."""
-    return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)
-
-
-Scalar = str | int | float | bool
-Listed = Annotated[
-    tuple[Scalar, ...],
-    BeforeValidator(listed, json_schema_input_type=tuple[Scalar, ...] | Scalar),
-    Field(min_length=1),
-]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
-Count = Annotated[int, Field(ge=1)]
-MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
 Role = Literal[
     "name",
     "number",
@@ -65,18 +48,6 @@ NOUNS: dict[str, tuple[str, str]] = tomllib.loads(
     files(__package__).joinpath("marks.toml").read_text("utf-8")
 )
 """What each mark says, with the form and the types of what it replaces."""
-
-
-class Section(BaseModel):
-    """A part of the policy: frozen, and closed to unknown keys."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        hide_input_in_errors=True,
-        allow_inf_nan=False,
-        use_attribute_docstrings=True,
-    )
 
 
 class DisclosureSection(Section):

@@ -29,9 +29,10 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import try_each
+from sdrag.guardrails.injection import InjectionSection
 from sdrag.highlight.exchange import Settings
 from sdrag.highlight.local import local
-from sdrag.policy import InjectionSection, LinkageSection, ResolutionSection
+from sdrag.policy import LinkageSection, ResolutionSection
 from sdrag.vocabulary import Mention, Span
 
 from ...support.scripted import Scripted

@@ -6,7 +6,25 @@ windows of sentences with a trained head, `scan` puts them together for a text a
 passages of a request, and `screen` decides what becomes of a passage.
 """
 
-from sdrag.guardrails.injection.scan import Scan, Suspicion, scan_passages, scan_text
-from sdrag.guardrails.injection.screen import screen
+from __future__ import annotations
 
-__all__ = ["Scan", "Suspicion", "scan_passages", "scan_text", "screen"]
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sdrag.sections import Count, GuardSection, Share
+
+
+class InjectionSection(GuardSection):
+    """What happens to passages that give instructions to a model."""
+
+    threshold: Share = 0.5
+    """The least score of a window that counts."""
+    action: Literal["drop", "strip", "flag"] = "drop"
+    """Drop the passage, strip the sentences, or flag and keep it."""
+    max_characters: Count = 20_000
+    """A longer passage is treated as an injection."""
+    decode_depth: Annotated[int, Field(ge=0, le=5)] = 3
+    """How many encodings inside each other are undone."""
+    local_classifier: bool = True
+    """Use the trained head too (extra `local`)."""

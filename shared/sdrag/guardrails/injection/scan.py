@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, score, try_each
 from sdrag.errors import HostError, SdragError
-from sdrag.guardrails.injection import patterns
+from sdrag.guardrails.injection import InjectionSection, patterns
 from sdrag.guardrails.injection.disguises import View, is_hidden, views
-from sdrag.policy import InjectionSection
 from sdrag.text.folding import fold
 from sdrag.text.values import TooLarge, Walk
 from sdrag.vocabulary import Passage, Span

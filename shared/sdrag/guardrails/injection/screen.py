@@ -16,9 +16,9 @@ from itertools import compress
 from sdrag.effects.limits import Limits, readable
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import LocalLimitError
+from sdrag.guardrails.injection import InjectionSection
 from sdrag.guardrails.injection.scan import RULE, Scan, Suspicion, scan_passages
-from sdrag.guardrails.screened import Retrieval, Screened
-from sdrag.policy import InjectionSection
+from sdrag.guardrails.results import Retrieval, Screened
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, splice
 from sdrag.vocabulary import Decision, Passage, Span

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdrag.errors import UsageError
-from sdrag.policy import InjectionSection, Policy
+from sdrag.guardrails.injection import InjectionSection
+from sdrag.policy import Policy
 from sdrag.studio.cli.common import (
     AsJson,
     Rows,

@@ -17,14 +17,15 @@ from itertools import combinations
 from math import ceil
 from typing import NamedTuple
 
-from sdrag.guardrails.contradictions import Conflict, find_loser, is_on_critical_topic
-from sdrag.guardrails.opposition import (
+from sdrag.guardrails.answer_work import Conflict
+from sdrag.guardrails.contradictions import ContradictionsSection
+from sdrag.guardrails.contradictions.check import find_loser, is_on_critical_topic
+from sdrag.guardrails.contradictions.opposition import (
     SAME_SUBJECT,
     SentenceFacts,
     find_opposition,
     read_sentence,
 )
-from sdrag.policy import ContradictionsSection
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
 

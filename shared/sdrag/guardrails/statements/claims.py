@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.guardrails.words import content_words, is_function_word, word_set
+from sdrag.guardrails.statements.words import content_words, is_function_word, word_set
 from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.text.folding import fold_text
 from sdrag.text.quotations import find_quotations

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from sdrag.effects.steps import Steps
-from sdrag.guardrails.answer_work import AnswerWork, Guarded
-from sdrag.guardrails.claims import Claim
-from sdrag.guardrails.contradictions import find_contradicted
-from sdrag.guardrails.grounding import supports
-from sdrag.policy import CitationsSection, ContradictionsSection, GroundingSection
+from sdrag.guardrails.answer_work import AnswerWork, CitationFault, Guarded
+from sdrag.guardrails.citations import CitationsSection
+from sdrag.guardrails.contradictions import ContradictionsSection
+from sdrag.guardrails.contradictions.check import find_contradicted
+from sdrag.guardrails.grounding import GroundingSection
+from sdrag.guardrails.grounding.check import supports
+from sdrag.guardrails.statements.claims import Claim
 from sdrag.text.quotations import find_quotations, is_quoted_from
 from sdrag.vocabulary import Passage
 
@@ -28,7 +28,6 @@ RULE = "citations"
 
 Cited = list[list[int | None]]
 """The places of the passages that each claim cites; None for what is invented."""
-Fault = Literal["presence", "validity", "accuracy", "completeness"]
 
 _INSTRUCTIONS = {
     "number": "After each factual statement, cite the numbers of the sources that"
@@ -48,20 +47,6 @@ _NUMBERS = re.compile(
 )
 _GENERIC = re.compile(r"source|L?\d[\dL-]*")
 _MOST_IN_RANGE = 20
-
-
-@dataclass(frozen=True, slots=True)
-class CitationFault:
-    """
-    What is wrong with a claim's citations.
-
-    Args:
-        unchecked: The check could not be made, which is no better.
-    """
-
-    claim: int
-    fault: Fault
-    unchecked: bool = False
 
 
 def instruction(section: CitationsSection) -> str:

@@ -14,23 +14,24 @@ or is declined too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from sdrag.effects.steps import Steps
-from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded
-from sdrag.guardrails.claims import Claim, claims
-from sdrag.guardrails.judging import ask
-from sdrag.guardrails.yes_no import (
+from sdrag.guardrails.answer_work import AnswerWork, ClaimSupport, Draft, Guarded
+from sdrag.guardrails.grounding import GroundingSection
+from sdrag.guardrails.grounding.yes_no import (
     affirmed,
     is_bare_verdict,
     propositions,
     split_claim,
 )
+from sdrag.guardrails.statements.claims import Claim, claims
+from sdrag.guardrails.statements.judging import ask
 from sdrag.placeholders import Placeholders
-from sdrag.policy import GroundingSection, Policy
+from sdrag.policy import Policy
 from sdrag.text.sentences import sentences
-from sdrag.vocabulary import Confidential, Passage, Span
+from sdrag.vocabulary import Passage, Span
 
 Guesses = Callable[[str, str, Sequence[Span]], Steps[tuple[Span, ...]]]
 """Finds what a text, and the question it answers, say of a hidden type that the context
@@ -41,27 +42,6 @@ _MOST_NOVEL = 0.6
 _CERTAIN = frozenset({"missing", "figures", "bounds", "names"})
 _MOST_EVIDENCE = 2_000
 """Characters of each passage that a judge reads at once."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ClaimSupport(Confidential):
-    """
-    What was found out about a claim.
-
-    Args:
-        score: The support, from 0 to 1; None where it could not be checked.
-        novelty: How far its words are from the passages', as the local scorer has it.
-        faults: The local scorer's rules that it fails.
-    """
-
-    claim: Claim
-    score: float | None
-    passage_ids: tuple[str, ...] = ()
-    novelty: float = 0.0
-    faults: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"ClaimSupport(score={self.score}, {len(self.passage_ids)} passages)"
 
 
 def supports(
@@ -110,7 +90,7 @@ def _locally(
 ) -> list[ClaimSupport]:
     """Score each claim against the sentences of all passages together."""
     try:
-        from sdrag.guardrails.support import support_each  # noqa: PLC0415 -- numpy
+        from sdrag.guardrails.grounding.support import support_each  # noqa: PLC0415 -- numpy
 
         evidence = [
             (passage.id, span.of(passage.text))

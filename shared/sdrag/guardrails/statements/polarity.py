@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from sdrag.guardrails.words import (
+from sdrag.guardrails.statements.words import (
     Token,
     TokenText,
     is_among,

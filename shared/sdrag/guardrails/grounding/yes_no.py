@@ -10,8 +10,13 @@ from __future__ import annotations
 
 import re
 
-from sdrag.guardrails.polarity import is_denied
-from sdrag.guardrails.words import content_words, is_among, read_tokens, word_set
+from sdrag.guardrails.statements.polarity import is_denied
+from sdrag.guardrails.statements.words import (
+    content_words,
+    is_among,
+    read_tokens,
+    word_set,
+)
 from sdrag.text.sentences import sentences
 from sdrag.text.stemming import stem
 

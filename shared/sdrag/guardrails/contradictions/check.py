@@ -17,23 +17,23 @@ and refuses where a contradiction would.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
 from sdrag.effects.steps import Steps
-from sdrag.guardrails.answer_work import AnswerWork, Guarded
-from sdrag.guardrails.judging import ask
-from sdrag.guardrails.notices import disagreement, notice
-from sdrag.guardrails.opposition import (
+from sdrag.guardrails.answer_work import AnswerWork, Conflict, Guarded
+from sdrag.guardrails.contradictions import ContradictionsSection
+from sdrag.guardrails.contradictions.opposition import (
     SentenceFacts,
     find_opposition,
     read_sentence,
     share_subject,
 )
-from sdrag.guardrails.screened import Screened, evidence, stamped
+from sdrag.guardrails.evidence import evidence, stamped
+from sdrag.guardrails.notices import disagreement, notice
+from sdrag.guardrails.results import Screened
 from sdrag.guardrails.staleness import instant
-from sdrag.policy import ContradictionsSection
+from sdrag.guardrails.statements.judging import ask
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Decision, Passage
 
@@ -47,21 +47,6 @@ Metadata = Mapping[str, Any]
 Places = tuple[int, int]
 SentencePair = tuple[Places, SentenceFacts, SentenceFacts]
 """Two sentences, and the places of the texts they are from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """
-    Two passages that contradict each other, by their places.
-
-    Args:
-        right: The place of the other, or of a claim of the answer.
-        reason: `figures`, `negation`, `antonym`, `model`, or `unchecked`.
-    """
-
-    left: int
-    right: int
-    reason: str
 
 
 def at_release(

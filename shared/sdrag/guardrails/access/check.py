@@ -20,16 +20,16 @@ can be pushed into the store, since no store can be asked for "missing or equal"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sdrag.effects.steps import Failure, Outcome, Steps, search
 from sdrag.effects.steps import authorize as ask_host
 from sdrag.errors import SdragError
-from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
-from sdrag.guardrails.screened import Screened, dropped
-from sdrag.policy import AccessSection
+from sdrag.guardrails.access import AccessSection
+from sdrag.guardrails.access.conditions import And, Condition, Contains, Eq, In, Lte, Or
+from sdrag.guardrails.results import Screened, drop_all, drop_by_reason
 from sdrag.vocabulary import Decision, Passage, Principal
 
 RULE = "access"
@@ -79,16 +79,18 @@ def check(
 ) -> Steps[Screened]:
     """Drop every passage that the principal may not see."""
     if section is not None and refusal(principal, section):
-        return dropped(passages, RULE, "no-principal")
+        return drop_all(passages, RULE, "no-principal")
     reasons = [_objection(passage, principal, section) for passage in passages]
-    admitted = _split(passages, reasons)
+    admitted = drop_by_reason(passages, reasons, RULE)
     if not authorize:
         return admitted
     try:
         answers = yield from ask_host(admitted.passages, principal or _NOBODY)
     except SdragError:
-        return admitted.then(dropped(admitted.passages, RULE, "authorizer-failed"))
-    return admitted.then(_split(admitted.passages, map(_refused, answers)))
+        return admitted.then(drop_all(admitted.passages, RULE, "authorizer-failed"))
+    return admitted.then(
+        drop_by_reason(admitted.passages, map(_refused, answers), RULE)
+    )
 
 
 def _refused(answer: Outcome[Any]) -> str:
@@ -96,19 +98,6 @@ def _refused(answer: Outcome[Any]) -> str:
     if isinstance(answer, Failure):
         return "authorizer-failed"
     return "" if answer.value is True else "unauthorized"
-
-
-def _split(passages: Sequence[Passage], reasons: Iterable[str]) -> Screened:
-    """Keep the passages without a reason, and drop the others for theirs."""
-    pairs = list(zip(passages, reasons, strict=True))
-    return Screened(
-        tuple(passage for passage, reason in pairs if not reason),
-        tuple(
-            Decision(passage.id, "dropped", RULE, reason)
-            for passage, reason in pairs
-            if reason
-        ),
-    )
 
 
 def _objection(

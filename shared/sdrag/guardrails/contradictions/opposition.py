@@ -12,9 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sdrag.guardrails.polarity import are_opposite, is_denied, polarity_differs
-from sdrag.guardrails.quantities import DATES, Quantity, read_quantities
-from sdrag.guardrails.words import PREFIX, TokenText, read_tokens
+from sdrag.guardrails.statements.polarity import (
+    are_opposite,
+    is_denied,
+    polarity_differs,
+)
+from sdrag.guardrails.statements.quantities import DATES, Quantity, read_quantities
+from sdrag.guardrails.statements.words import PREFIX, TokenText, read_tokens
 from sdrag.vocabulary import Confidential
 
 SAME_SUBJECT = 0.6

@@ -18,7 +18,7 @@ from typing import Literal
 
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
-from sdrag.policy import MonitoringSection
+from sdrag.guardrails.monitoring import MonitoringSection
 from sdrag.text.decoding import decode
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.mapped import MappedText

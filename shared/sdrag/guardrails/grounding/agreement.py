@@ -17,15 +17,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from sdrag.guardrails.facts import (
+from sdrag.guardrails.statements.facts import (
     bounds_differ,
     figures_differ,
     missing_facts,
     names_differ,
 )
-from sdrag.guardrails.polarity import polarity_differs
-from sdrag.guardrails.quantities import read_quantities
-from sdrag.guardrails.words import TokenText, word_set
+from sdrag.guardrails.statements.polarity import polarity_differs
+from sdrag.guardrails.statements.quantities import read_quantities
+from sdrag.guardrails.statements.words import TokenText, word_set
 
 _MOST_ADDED = 3
 _UNIVERSAL = word_set(

@@ -12,14 +12,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sdrag.detectors.local.tables import common_words
-from sdrag.guardrails.quantities import (
+from sdrag.guardrails.statements.quantities import (
     DATES,
     Quantity,
     in_base,
     read_periods,
     read_quantities,
 )
-from sdrag.guardrails.words import TokenText, is_among, is_function_word, word_set
+from sdrag.guardrails.statements.words import (
+    TokenText,
+    is_among,
+    is_function_word,
+    word_set,
+)
 from sdrag.text.dates import MONTHS, WEEKDAYS
 
 _KINDS = ({"number"}, DATES, {"time"})

@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sdrag.embeddings import embed_tokens
-from sdrag.guardrails.agreement import compare
-from sdrag.guardrails.quantities import Value, read_numerals
-from sdrag.guardrails.words import (
+from sdrag.guardrails.grounding.agreement import compare
+from sdrag.guardrails.statements.quantities import Value, read_numerals
+from sdrag.guardrails.statements.words import (
     TokenText,
     content_words,
     is_among,

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sdrag.guardrails.words import TokenText, is_function_word, word_set
+from sdrag.guardrails.statements.words import TokenText, is_function_word, word_set
 from sdrag.text.dates import MONTHS, NUMBER_WORDS, WEEKDAYS
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
