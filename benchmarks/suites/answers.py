@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from benchmarks.suites.json_files import DATA, read_rows
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
-from sdrag.guardrails.answer import guard
 from sdrag.guardrails.answer_work import Draft
+from sdrag.pipeline import Engine, check_answer
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
@@ -128,8 +129,13 @@ def evaluate_answers(
 def _passes(row: AnswerRow, name: str) -> bool:
     """Say whether the guard returns the claim unmarked."""
     draft = Draft("", row.claim, (Passage("source", row.source),))
-    steps = guard(draft, Policy.read(_POLICIES[name]), now=_NOW)
+    steps = check_answer(draft, _engine(name), None, now=_NOW)
     return run(steps, PortRunner(Ports())).status == "checked"
+
+
+@cache
+def _engine(name: str) -> Engine:
+    return Engine(Policy.read(_POLICIES[name]), stage="answer")
 
 
 def _shares(

@@ -38,7 +38,7 @@ from sdrag.linkage.session import Session
 from sdrag.policy import GUARDS, Policy
 from sdrag.privacy.identities import pseudonymized
 from sdrag.privacy.reasons import MODEL_FAILURES
-from sdrag.vocabulary import Decision, Passage, Principal, Redaction, Span
+from sdrag.vocabulary import Decision, Passage, Principal, Redaction
 
 __all__ = [
     "Disclosure",
@@ -168,26 +168,17 @@ def check_answer(
         principal: Who is answered, the one for whom the context was released.
         now: With its time zone.
     """
-    policy, now = engine.policy, now or datetime.now(UTC)
-    placeholders = engine.disclosure.placeholders
-
-    def guesses(
-        text: str, question: str, withheld: Sequence[Span]
-    ) -> Steps[tuple[Span, ...]]:
-        known = draft.passages, policy, principal, placeholders
-        return (yield from find_unsupported(text, question, *known, withheld=withheld))
-
-    return (
-        yield from answers.guard(
-            draft,
-            policy,
-            now=now,
-            state=engine.state,
-            placeholders=placeholders,
-            principal=principal,
-            guesses=guesses,
-        )
+    policy, placeholders = engine.policy, engine.disclosure.placeholders
+    work = answers.open_answer(draft, policy, placeholders, engine.state, principal)
+    if isinstance(work, Guarded):
+        return work
+    context = draft.passages, policy, principal, placeholders
+    work.withheld = yield from find_unsupported(
+        draft.answer, *context, question=draft.question, withheld=work.withheld
     )
+    asked_for = yield from find_unsupported(draft.question, *context)
+    work.asks_for_withheld = bool(asked_for)
+    return (yield from answers.guard(work, now=now or datetime.now(UTC)))
 
 
 def bind(

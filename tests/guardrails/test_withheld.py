@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from sdrag import Principal
 from sdrag.effects.steps import run
-from sdrag.guardrails.answer import guard
 from sdrag.guardrails.answer_work import Draft
-from sdrag.pipeline import Engine, Request, disclose
+from sdrag.pipeline import Engine, Request, check_answer, disclose
 from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage
@@ -40,7 +39,8 @@ def released(state, *passages, hidden, reason="local", policy=CODES, principal=N
 def checked(answer, passages, state, policy=CODES, principal=None):
     """Return an answer after the guard, which knows the state and no corpus."""
     draft, policy = Draft("Who was it?", answer, tuple(passages)), Policy.read(policy)
-    steps = guard(draft, policy, now=NOW, state=open_state(state), principal=principal)
+    engine = Engine(policy, state=open_state(state), stage="answer")
+    steps = check_answer(draft, engine, principal, now=NOW)
     return run(steps, Scripted())
 
 

@@ -126,25 +126,25 @@ _FUNCTION, _TELLING, _RARE = 100, 500, 4_000
 
 def find_unsupported(
     answer: str,
-    question: str,
     context: Sequence[Passage],
     policy: Policy,
     principal: Principal | None,
     placeholders: Placeholders,
     *,
+    question: str = "",
     withheld: Iterable[Span] = (),
 ) -> Steps[tuple[Span, ...]]:
     """
     Return where an answer says what its context does not hold and a constraint hides.
 
     Args:
-        answer: What the model said.
-        question: What was asked.
+        answer: What the model said, or a question, read as if somebody answered it.
         context: As it was released.
         policy: Whose constraints count, whatever their `where`: a context may lack the
             metadata.
         principal: Who is answered; every constraint binds nobody.
         placeholders: What may stand in the context in place of a hidden value.
+        question: What was asked.
         withheld: Where a register knows what was withheld.
     """
     asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]

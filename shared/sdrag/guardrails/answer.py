@@ -22,11 +22,11 @@ from datetime import datetime
 from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded, Status
-from sdrag.guardrails.grounding.check import Guesses, check_yes_or_no
+from sdrag.guardrails.grounding.check import check_yes_or_no
 from sdrag.guardrails.notices import sources
 from sdrag.guardrails.statements.claims import find_citations, is_wordless
 from sdrag.guardrails.withheld import find_withheld, is_of_another
-from sdrag.placeholders import DEFAULT, Placeholders
+from sdrag.placeholders import Placeholders
 from sdrag.policy import GUARDS, Policy
 from sdrag.state import State
 from sdrag.text.spans import SpanUnion, merge, splice, subtract
@@ -42,35 +42,42 @@ _LONGEST_INITIALS = 12
 _GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
-def guard(
+def open_answer(
     draft: Draft,
     policy: Policy,
-    *,
-    now: datetime,
-    state: State | None = None,
-    placeholders: Placeholders = DEFAULT,
-    principal: Principal | None = None,
-    guesses: Guesses | None = None,
-) -> Steps[Guarded]:
+    placeholders: Placeholders,
+    state: State | None,
+    principal: Principal | None,
+) -> AnswerWork | Guarded:
     """
-    Check an answer, as `sdrag.pipeline.check_answer` says.
+    Begin to check an answer, as `sdrag.pipeline.check_answer` says.
 
-    `placeholders`: what may stand in it in place of hidden values.
-    `guesses`: finds what an answer adds to its context.
+    Returns:
+        The work, with where the register knows what was withheld; or the refusal of
+        what cannot be read, or was made from what was released to another.
     """
-    passages = sources(draft.passages)
-    draft = replace(draft, passages=passages)
+    draft = replace(draft, passages=sources(draft.passages))
     work = AnswerWork(draft, policy, placeholders, draft.answer)
     if _malformed(draft.answer):
         return work.decline("answer", "malformed")
-    if is_of_another(passages, principal, state):
+    if is_of_another(draft.passages, principal, state):
         return work.decline("withheld", "other-audience")
-    if refusal := (yield from _cut_withheld(work, state, guesses)):
+    work.is_unchecked = is_of_another(draft.passages, None, state, by_key=True)
+    if state:
+        found = find_withheld(draft.passages, draft.answer, policy, state)
+        work.withheld, is_known = found
+        work.is_unchecked |= not is_known
+    return work
+
+
+def guard(work: AnswerWork, *, now: datetime) -> Steps[Guarded]:
+    """Check an answer that was opened."""
+    if refusal := _cut_withheld(work):
         return refusal
-    if policy.rules and (refusal := (yield from check_yes_or_no(work, guesses))):
+    if work.policy.rules and (refusal := (yield from check_yes_or_no(work))):
         return refusal
     for entry in GUARDS:
-        section = entry.settings(policy)
+        section = entry.settings(work.policy)
         if entry.stage == "answer" and section is not None:
             refused: Guarded | None = yield from entry.load()(work, section)
             if refused:
@@ -89,31 +96,24 @@ def _malformed(answer: object) -> bool:
     return len(answer) > MOST_CHARACTERS or any(broken)
 
 
-def _cut_withheld(
-    work: AnswerWork, state: State | None, guesses: Guesses | None
-) -> Steps[Guarded | None]:
+def _cut_withheld(work: AnswerWork) -> Guarded | None:
     """
     Cut what was withheld, and every guess of it, so that nothing tells them apart.
 
     What is no longer known of was not looked for.
     """
-    policy, text, passages = work.policy, work.text, work.draft.passages
-    spans, is_known = (
-        find_withheld(passages, text, policy, state) if state else ((), True)
-    )
-    if guesses is not None:
-        guessed = yield from guesses(text, work.draft.question, spans)
-        cited = SpanUnion(_known_citations(work))
-        spans = tuple(span for span in guessed if not cited.contains(span))
+    text, disclosure = work.text, work.policy.disclosure
+    cited = SpanUnion(_known_citations(work))
+    spans = [span for span in work.withheld if not cited.contains(span)]
     standing = work.placeholders.find(text)
-    spans = tuple(part for span in spans for part in subtract(span, standing))
+    spans = [part for span in spans for part in subtract(span, standing)]
     if spans:
-        if policy.disclosure.on_guess == "decline":
+        if disclosure.on_guess == "decline":
             return work.decline("withheld", "not-in-context")
         cuts = _widened(text, merge(spans))
-        work.text = splice(text, cuts, lambda _: policy.disclosure.mark)
+        work.text = splice(text, cuts, lambda _: disclosure.mark)
         work.note("withheld", "not-in-context", "redacted", len(cuts))
-    if not is_known or is_of_another(passages, None, state, by_key=True):
+    if work.is_unchecked:
         work.note("withheld", "unchecked", "flagged")
     return None
 

@@ -15,7 +15,7 @@ from sdrag.guardrails.evidence import import_evidence
 from sdrag.guardrails.statements.claims import Claim, claims
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
-from sdrag.vocabulary import Action, Confidential, Decision, Passage
+from sdrag.vocabulary import Action, Confidential, Decision, Passage, Span
 
 DECLINED = "This question cannot be answered reliably from the available sources."
 SUBJECT = "answer"
@@ -145,13 +145,18 @@ class AnswerWork(Confidential):
     What the checks of one answer have come to; used in one call and forgotten.
 
     A guard of answers is a function `at_answer(work, section)` whose steps return a
-    `Guarded` where the answer is declined, and otherwise None.
+    `Guarded` where the answer is declined, and otherwise None. The pipeline adds to
+    `withheld` what disclosure finds in an answer that its context does not hold, and
+    says whether a question `asks_for_withheld` values.
     """
 
     draft: Draft
     policy: Policy
     placeholders: Placeholders
     text: str
+    withheld: tuple[Span, ...] = ()
+    asks_for_withheld: bool = False
+    is_unchecked: bool = False
     supports: tuple[ClaimSupport, ...] = ()
     faults: tuple[CitationFault, ...] = ()
     conflicts: tuple[Conflict, ...] = ()

@@ -13,7 +13,7 @@ or is declined too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -33,9 +33,6 @@ from sdrag.policy import Policy
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
 
-Guesses = Callable[[str, str, Sequence[Span]], Steps[tuple[Span, ...]]]
-"""Finds what a text, and the question it answers, say of a hidden type that the context
-does not hold, around what is known to be withheld."""
 RULE = "grounding"
 
 _MOST_NOVEL = 0.6
@@ -196,14 +193,12 @@ def _stated(answer: str, placeholders: Placeholders) -> tuple[Claim, ...]:
     return found or ((whole,) if is_bare_verdict(answer) else ())
 
 
-def check_yes_or_no(work: AnswerWork, guesses: Guesses | None) -> Steps[Guarded | None]:
+def check_yes_or_no(work: AnswerWork) -> Steps[Guarded | None]:
     """
     Decline a yes or a no that the released text does not support.
 
-    Args:
-        work: The answer, before any check of its claims.
-        guesses: Finds what is hidden in the question and not in the context. No yes or
-            no to that can be supported, and other answers may be about somebody else.
+    No yes or no to a question that asks for what is withheld can be supported, and
+    other answers may be about somebody else.
     """
     question, answer = work.draft.question, work.draft.answer
     answered = _stated(answer, work.placeholders)
@@ -212,7 +207,7 @@ def check_yes_or_no(work: AnswerWork, guesses: Guesses | None) -> Steps[Guarded 
         for claim in answered
         for text in affirmed(question, claim.text)
     }
-    if answered and guesses is not None and (yield from guesses(question, "", ())):
+    if answered and work.asks_for_withheld:
         declines = work.policy.disclosure.on_guess == "decline"
         if statements or propositions(question) or declines:
             return work.decline("withheld", "not-in-context")
