@@ -128,8 +128,8 @@ def control(
         read_attacks,
         read_corpus,
     )
-    from sdrag.knowledge_base import scan_passages, scan_to
     from sdrag.policy import Policy
+    from sdrag.studio.evaluation.corpus_scan import scan_passages, write_found
 
     section = {
         "min_words": min_words,
@@ -149,7 +149,9 @@ def control(
     if scan is not None:
         scanned = {"highlight": section, "injection": {"local_classifier": classifier}}
         with typer.progressbar(passages, label="Scanning", file=sys.stderr) as shown:
-            result["scan"] = scan_to(scan, scan_passages(shown, scanned))
+            alarms = list(write_found(scan, scan_passages(shown, scanned)))
+        passages_with = {alarm.passage_id for alarm in alarms}
+        result["scan"] = {"alarms": len(alarms), "passages": len(passages_with)}
     show(result, as_json=as_json)
 
 

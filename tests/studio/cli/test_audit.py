@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from sdrag import AuditEvent, AuditLog, Decision, Passage, UsageError
-from sdrag.privacy.audit_log import event_schema, read_log
 from sdrag.studio.cli import main
+from sdrag.studio.cli.audit import event_schema, read_log
 
 from ...support.faces import BUILDERS, Scenario, ask
 from ...support.scripted import canary

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter
 
 from sdrag.errors import UsageError
+from sdrag.privacy.audit import AuditEvent
+from sdrag.privacy.audit_log import VERSION
+from sdrag.privacy.reasons import REASONS
 from sdrag.studio.cli.common import AsJson, show
+
+_EVENT = TypeAdapter(AuditEvent)
 
 
 def audit(
@@ -23,8 +32,6 @@ def audit(
 
     Example: sdrag audit audit.jsonl
     """
-    from sdrag.privacy.audit_log import read_log
-
     lines = list(read_log(file))
     events = [event for _, event in filter(None, lines)]
     times = [time for time, _ in filter(None, lines)]
@@ -52,3 +59,46 @@ def audit(
         "unreadable": len(lines) - len(events),
     }
     show(result, as_json=as_json)
+
+
+def read_log(path: Path) -> Iterator[tuple[str, AuditEvent] | None]:
+    """
+    Yield the time (ISO 8601) and the event of each line; None where it holds no event.
+
+    Raises:
+        UsageError: The file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            yield from (_read(line) for line in file if line.strip())
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read ({type(error).__name__}).",
+            hint="Name a file that `AuditLog` wrote.",
+        ) from None
+
+
+def _read(line: str) -> tuple[str, AuditEvent] | None:
+    try:
+        event = json.loads(line)
+        if event.pop("version") != VERSION:
+            return None
+        time = datetime.fromisoformat(event.pop("time")).isoformat()
+        return time, _EVENT.validate_python(event)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def event_schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of one line of a log, as plain data."""
+    schema = _EVENT.json_schema()
+    schema["properties"] = {
+        "version": {"const": VERSION, "description": "Of this schema."},
+        "time": {"type": "string", "format": "date-time", "description": "In UTC."},
+        **schema["properties"],
+    }
+    schema["required"] = ["version", "time", *schema["required"]]
+    # A reason is empty, one of the codes, or a code after what it was hidden in.
+    schema["$defs"]["Decision"]["properties"]["reason"]["examples"] = sorted(REASONS)
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, **schema, "title": "sdrag audit event"}

@@ -124,7 +124,7 @@ def check(
 
 def _print_schema(name: Literal["policy", "audit"]) -> None:
     from sdrag.policy import policy_schema
-    from sdrag.privacy.audit_log import event_schema
+    from sdrag.studio.cli.audit import event_schema
 
     schema = policy_schema() if name == "policy" else event_schema()
     typer.echo(json.dumps(schema, indent=2))

@@ -23,7 +23,8 @@ from sdrag.studio.cli.common import (
 from sdrag.vocabulary import Passage
 
 if TYPE_CHECKING:
-    from sdrag.knowledge_base import Alarm, Contradiction
+    from sdrag.guardrails.contradictions.corpus import Contradiction
+    from sdrag.studio.evaluation.corpus_scan import Alarm
 
 
 def scan(
@@ -69,7 +70,8 @@ def scan(
 
     Example: sdrag scan documents --contradictions --report pairs.jsonl
     """
-    from sdrag import knowledge_base
+    from sdrag.knowledge_base import scan_contradictions
+    from sdrag.studio.evaluation.corpus_scan import scan_passages, write_found
 
     if contradictions and classifier:
         raise UsageError(
@@ -94,13 +96,20 @@ def scan(
                 update("Scanning", number, len(documents))
 
         if contradictions:
-            found = knowledge_base.scan_contradictions(pass_on(), rules)
-            lines = [_line_of_pair(pair, texts, quote=quote) for pair in found.pairs]
-            counts = knowledge_base.contradictions_to(report, found)
+            found = scan_contradictions(pass_on(), rules)
+            pairs = list(write_found(report, found.pairs))
+            lines = [_line_of_pair(pair, texts, quote=quote) for pair in pairs]
+            counts = {
+                "contradictions": len(pairs),
+                "passages": len({name for pair in pairs for name in pair.passage_ids}),
+                "repeated": found.repeated,
+                "unchecked": found.unchecked,
+            }
         else:
-            alarms = list(knowledge_base.scan_passages(pass_on(), rules))
+            alarms = list(write_found(report, scan_passages(pass_on(), rules)))
             lines = [_line_of_alarm(alarm, texts, quote=quote) for alarm in alarms]
-            counts = knowledge_base.scan_to(report, alarms)
+            passages = {alarm.passage_id for alarm in alarms}
+            counts = {"alarms": len(alarms), "passages": len(passages)}
     for line in lines:
         typer.echo(line)
     result = {
