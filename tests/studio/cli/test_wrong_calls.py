@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -10,126 +11,104 @@ import pytest
 from sdrag.studio.cli import main
 
 CHUNK = '{"id": "1", "text": "The quay opens at six."}\n'
-WRONG = {
-    "check": [
-        [],
-        ["--unknown"],
-        ["--schema"],
-        ["--schema", "other"],
-        ["missing.yaml"],
-        ["documents"],
-        ["binary"],
-        ["list.yaml"],
-        ["broken.yaml"],
-        ["key.yaml"],
-        ["sealed.yaml"],
-        ["policy.yaml", "--llm", "other"],
-    ],
-    "init": [
-        ["started"],
-        ["binary"],
-        ["binary/inside"],
-        ["\0"],
-        ["/proc/sdrag"],
-    ],
-    "preview": [
-        ["policy.yaml"],
-        ["policy.yaml", "missing"],
-        ["missing.yaml", "chunks.jsonl"],
-        ["binary", "chunks.jsonl"],
-        ["policy.yaml", "chunks.jsonl", "--html", "documents"],
-        ["policy.yaml", "chunks.jsonl", "--html", "missing/p.html"],
-        ["policy.yaml", "chunks.jsonl", "--llm", "other"],
-        ["policy.yaml", "chunks.jsonl", "--text", "x"],
-        ["policy.yaml", "--text", " "],
-        ["policy.yaml", "--text", "x", "--html", "p.html"],
-        ["policy.yaml", "--text", "x", "--llm", "other"],
-    ],
-    "mask": [
-        ["started"],
-        ["missing", "out"],
-        ["binary", "out"],
-        ["documents", "out"],
-        ["started", "documents"],
-        ["started", "chunks.jsonl"],
-        ["started", "out.txt"],
-        ["started", "started/out"],
-        ["started", "binary/out"],
-        ["started", "missing/out"],
-        ["started", "/proc/out"],
-        ["chunks.jsonl", "out", "--policy", "missing.yaml"],
-        ["chunks.jsonl", "out", "--policy", "key.yaml"],
-        ["chunks.jsonl", "out", "--policy", "pseudonym.yaml"],
-        ["chunks.jsonl", "out", "--policy", "rewrite.yaml"],
-        ["chunks.jsonl", "out", "--key-file", "missing"],
-        ["chunks.jsonl", "out", "--key-file", "documents"],
-        ["chunks.jsonl", "out", "--key-file", "sealed.yaml"],
-        ["chunks.jsonl", "out", "--key-file", "empty.jsonl"],
-        ["chunks.jsonl", "out", "--key-file", "pseudonym.yaml"],
-        ["chunks.jsonl", "out", "--report", "documents"],
-        ["chunks.jsonl", "out", "--llm", "other"],
-        ["chunks.jsonl", "out", "--llm", "langchain:none:such"],
-        ["chunks.jsonl", "out", "--engine", "ray", "--llm", "langchain:openai:x"],
-    ],
-    "model-check": [
-        [],
-        ["missing.yaml", "articles.json"],
-        ["policy.yaml", "missing.json"],
-        ["policy.yaml", "chunks.jsonl"],
-        ["policy.yaml", "--llm", "other"],
-    ],
-    "scan": [
-        ["missing"],
-        ["documents"],
-        ["chunks.jsonl", "--policy", "key.yaml"],
-        ["chunks.jsonl", "--report", "documents"],
-    ],
-    "suggest": [
-        [],
-        ["missing"],
-        ["documents"],
-        ["chunks.jsonl", "--policy", "policy.yaml"],
-        ["chunks.jsonl", "--policy", "missing.yaml", "--must-go", "Marsh"],
-        ["chunks.jsonl", "--policy", "key.yaml", "--must-go", "Marsh"],
-        ["chunks.jsonl", "--llm", "other"],
-    ],
-    "workbench": [
-        ["missing.yaml"],
-        ["policy.yaml", "--documents", "missing"],
-        ["policy.yaml", "--port", "70000"],
-    ],
-    "audit": [
-        ["missing.jsonl"],
-        ["documents"],
-        ["empty.jsonl"],
-        ["binary"],
-    ],
-    "bind": [
-        ["policy.yaml"],
-        ["policy.yaml", "chunks.jsonl"],
-        ["missing.yaml", "chunks.jsonl", "--state", "s.sqlite"],
-        ["policy.yaml", "binary", "--state", "s.sqlite"],
-        ["policy.yaml", "empty.jsonl", "--state", "s.sqlite"],
-        ["policy.yaml", "key.yaml", "--state", "s.sqlite"],
-        ["policy.yaml", "chunks.jsonl", "--state", "documents"],
-        ["policy.yaml", "chunks.jsonl", "--state", "missing/s.sqlite"],
-        ["policy.yaml", "chunks.jsonl", "--state", "s.sqlite", "--llm", "other"],
-        ["policy.yaml", "chunks.jsonl", "--chroma", "documents"],
-        ["policy.yaml", "--chroma", "missing", "--state", "s.sqlite"],
-        ["policy.yaml", "--chroma", "documents", "--state", "s.sqlite"],
-    ],
-    "eval": [
-        ["policy.yaml"],
-        ["missing.yaml", "articles.json"],
-        ["policy.yaml", "missing.json"],
-        ["policy.yaml", "documents"],
-        ["policy.yaml", "binary"],
-        ["policy.yaml", "empty.jsonl"],
-        ["policy.yaml", "chunks.jsonl"],
-        ["policy.yaml", "chunks.jsonl", "--llm", "other"],
-        ["policy.yaml", "chunks.jsonl", "--fail-under", "privacy"],
-    ],
-}
+CALLS = """
+check
+check --unknown
+check --schema
+check --schema other
+check missing.yaml
+check documents
+check binary
+check list.yaml
+check broken.yaml
+check key.yaml
+check sealed.yaml
+check policy.yaml --llm other
+init started
+init binary
+init binary/inside
+init NUL
+init /proc/sdrag
+preview policy.yaml
+preview policy.yaml missing
+preview missing.yaml chunks.jsonl
+preview binary chunks.jsonl
+preview policy.yaml chunks.jsonl --html documents
+preview policy.yaml chunks.jsonl --html missing/p.html
+preview policy.yaml chunks.jsonl --llm other
+preview policy.yaml chunks.jsonl --text x
+preview policy.yaml --text ' '
+preview policy.yaml --text x --html p.html
+preview policy.yaml --text x --llm other
+mask started
+mask missing out
+mask binary out
+mask documents out
+mask started documents
+mask started chunks.jsonl
+mask started out.txt
+mask started started/out
+mask started binary/out
+mask started missing/out
+mask started /proc/out
+mask chunks.jsonl out --policy missing.yaml
+mask chunks.jsonl out --policy key.yaml
+mask chunks.jsonl out --policy pseudonym.yaml
+mask chunks.jsonl out --policy rewrite.yaml
+mask chunks.jsonl out --key-file missing
+mask chunks.jsonl out --key-file documents
+mask chunks.jsonl out --key-file sealed.yaml
+mask chunks.jsonl out --key-file empty.jsonl
+mask chunks.jsonl out --key-file pseudonym.yaml
+mask chunks.jsonl out --report documents
+mask chunks.jsonl out --llm other
+mask chunks.jsonl out --llm langchain:none:such
+mask chunks.jsonl out --engine ray --llm langchain:openai:x
+model-check
+model-check missing.yaml articles.json
+model-check policy.yaml missing.json
+model-check policy.yaml chunks.jsonl
+model-check policy.yaml --llm other
+scan missing
+scan documents
+scan chunks.jsonl --policy key.yaml
+scan chunks.jsonl --report documents
+suggest
+suggest missing
+suggest documents
+suggest chunks.jsonl --policy policy.yaml
+suggest chunks.jsonl --policy missing.yaml --must-go Marsh
+suggest chunks.jsonl --policy key.yaml --must-go Marsh
+suggest chunks.jsonl --llm other
+workbench missing.yaml
+workbench policy.yaml --documents missing
+workbench policy.yaml --port 70000
+audit missing.jsonl
+audit documents
+audit empty.jsonl
+audit binary
+bind policy.yaml
+bind policy.yaml chunks.jsonl
+bind missing.yaml chunks.jsonl --state s.sqlite
+bind policy.yaml binary --state s.sqlite
+bind policy.yaml empty.jsonl --state s.sqlite
+bind policy.yaml key.yaml --state s.sqlite
+bind policy.yaml chunks.jsonl --state documents
+bind policy.yaml chunks.jsonl --state missing/s.sqlite
+bind policy.yaml chunks.jsonl --state s.sqlite --llm other
+bind policy.yaml chunks.jsonl --chroma documents
+bind policy.yaml --chroma missing --state s.sqlite
+bind policy.yaml --chroma documents --state s.sqlite
+eval policy.yaml
+eval missing.yaml articles.json
+eval policy.yaml missing.json
+eval policy.yaml documents
+eval policy.yaml binary
+eval policy.yaml empty.jsonl
+eval policy.yaml chunks.jsonl
+eval policy.yaml chunks.jsonl --llm other
+eval policy.yaml chunks.jsonl --fail-under privacy
+"""
 
 
 @pytest.fixture
@@ -165,20 +144,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", WRONG)
-def test_a_wrong_call(folder, monkeypatch, capfd, command):
+@pytest.mark.parametrize("call", CALLS.strip().splitlines())
+def test_a_wrong_call(folder, monkeypatch, capfd, call):
     """Says what is wrong, and leaves the folder as it was."""
     before = contents(folder)
-    for arguments in WRONG[command]:
-        monkeypatch.setattr("sys.argv", ["sdrag", command, *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
+    arguments = [part.replace("NUL", "\0") for part in shlex.split(call)]
+    monkeypatch.setattr("sys.argv", ["sdrag", *arguments])
 
-        error = capfd.readouterr().err
-        assert (arguments, ended.value.code) == (arguments, 2), error
-        assert error.strip(), arguments
-        assert "Traceback" not in error, arguments
-        assert contents(folder) == before, arguments
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    error = capfd.readouterr().err
+    assert ended.value.code == 2, error
+    assert error.strip()
+    assert "Traceback" not in error
+    assert contents(folder) == before
 
 
 def contents(folder: Path) -> dict[str, bytes]:
