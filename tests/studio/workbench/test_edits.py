@@ -86,7 +86,7 @@ LAYOUTS = [
     ("constraints: [Hide dates]\n", "constraints:\n  - text: Hide dates\n    keep: ["),
     ("- {text: Hide dates}\n", "- {text: Hide dates, keep: ["),
     ("- text: Hide dates\n  # why\n  keep: [noon] # it\n", '[noon, "14 May"] # it'),
-    ("- text: Hide dates\n  keep: noon\n", 'keep: [noon, "14 May"]'),
+    ("- text: Hide dates\n  keep: noon\n", "- noon\n    - 14 May"),
     ("- text: Hide dates\n  keep:\n  - noon\n  # b\n", '  - noon\n  - "14 May"\n  # b'),
 ]
 
@@ -201,7 +201,6 @@ CHANGES = [
     ("go", BARE, "[draft] {plan}", "The [draft] {plan} came."),
     ("go", JSON, 'a 5" pipe', 'It is a 5" pipe there.'),
     ("go", ANCHORS, "%5 & *x, or y", "It is %5 & *x, or y today."),
-    ("go", BARE, "\u201cthe cell\u201d", "It is \u201cthe cell\u201d there."),
     ("go", BARE, "grey\n\tvan", "They saw the grey\n\tvan there."),
     ("go", "", "Bluebird", "The Bluebird left."),
     ("go", "# to do\n", "Bluebird", "The Bluebird left."),
@@ -214,10 +213,9 @@ CHANGES = [
     ("stay", FULL.replace("\n", "\r\n"), "14 May", "It was on 14 May."),
     ("stay", "\ufeff" + LISTED, "14 May", "It was on 14 May."),
     ("stay", "constraints: [text: Hide dates]\n", "14 May", "It was on 14 May."),
-    ("stay", ANCHORS, "14 May", "It was on 14 May."),
+    ("STAY", ANCHORS, "14 May", "It was on 14 May."),
     ("stay", JSON, "14 May", "It was on 14 May."),
     ("stay", BLOCK, "14 May", "It was on 14 May."),
-    ("go", BARE, "7", "It is 7 there."),
     ("stay", "- Remove names\n", "Mr Hale", "Mr Hale left.\nHale wrote."),
     ("GO", BARE, "Mill and Bed, or \"x\" 'y'", "It is Mill and Bed, or \"x\" 'y'."),
     ("STAY", "- Hide telephone numbers\n", "020 7946 0018", "Ring 020 7946 0018 now."),
@@ -299,7 +297,7 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ruamel.yaml", None)
 
     with pytest.raises(MissingExtraError, match=r"sdrag\[cli\]"):
-        add(BARE, "Hide ages: all")
+        add(LISTED, "Hide ages")
 
 
 def test_a_stopped_write_leaves_the_policy(tmp_path, monkeypatch):

@@ -2,9 +2,9 @@
 Editing the text of a policy: it stays as its author laid it out.
 
 An edit moves, adds or comments out the lines of one constraint, or puts a value into
-one of its lists; the lines around them are not touched. Where lines do not do, such as
-with lists that an anchor shares, the whole text makes ruamel.yaml's round trip. Each
-result is read again, and must say what was asked for with all comments of its author.
+one of its lists; the lines around them are not touched. What stands in brackets or
+braces makes ruamel.yaml's round trip. Each result is read again, and must say what was
+asked for with all comments of its author; where it does not, the edit is refused.
 A constraint that is switched off stays behind `#~ `, and so can be switched on again.
 """
 
@@ -14,13 +14,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
-from itertools import pairwise
 from textwrap import dedent
 from typing import Any, Literal
 
 import yaml
 
-from sdrag.errors import PolicyError, UsageError, require_extra
+from sdrag.errors import MissingExtraError, PolicyError, UsageError, require_extra
 from sdrag.policy import Policy
 from sdrag.policy.reading import parsed
 
@@ -143,7 +142,7 @@ def _edit(
         PolicyError: It is none, or what it would say is none.
         UsageError: There is no such constraint, or no text says it.
     """
-    yaml_, (bare, restore) = _yaml(), _normalised(text)
+    bare, restore = _normalised(text)
     expected = _read(bare)
     try:
         change(expected.setdefault("constraints", []))
@@ -156,11 +155,13 @@ def _edit(
     if _is_json(bare):
         ways = [lambda: _as_json(bare, expected)]
     elif whole:
-        ways.append(lambda: _round_trip(yaml_, bare, change))
+        ways.append(lambda: _round_trip(bare, change))
     for way in ways:
         try:
             edited = way()
             is_right = _read(edited) == expected
+        except MissingExtraError:
+            raise
         except Exception:  # noqa: BLE001, S112 -- the libraries raise anything
             continue
         if is_right and all(comment in edited for comment in comments):
@@ -205,19 +206,15 @@ def _as_json(text: str, data: dict[str, Any]) -> str:
     return written + text[len(text.rstrip()) :]
 
 
-def _yaml() -> Any:
+def _round_trip(text: str, change: Callable[[Any], object]) -> str:
+    """Return a policy changed as a whole; ruamel.yaml lays it out."""
     with require_extra("cli", "Editing a policy"):
         from ruamel.yaml import YAML  # noqa: PLC0415 -- an extra
-    made = YAML()
-    made.preserve_quotes = True
-    made.width = _WIDTH
-    made.indent(mapping=2, sequence=4, offset=2)
-    return made
-
-
-def _round_trip(yaml_: Any, text: str, change: Callable[[Entries], object]) -> str:
-    """Return a policy changed as a whole; ruamel.yaml lays it out."""
-    root, stream = yaml_.load(text), StringIO()
+    yaml_, stream = YAML(), StringIO()
+    yaml_.preserve_quotes = True
+    yaml_.width = _WIDTH
+    yaml_.indent(mapping=2, sequence=4, offset=2)
+    root = yaml_.load(text)
     change(root if isinstance(root, list) else root.setdefault("constraints", []))
     yaml_.dump(root, stream)
     return dedent(stream.getvalue())
@@ -242,13 +239,15 @@ class _Lines:
 
     def __init__(self, text: str) -> None:
         key, listed = _constraints_of(text)
-        if isinstance(listed, yaml.SequenceNode) and listed.flow_style:
-            text = _in_block_style(text, listed)
+        if isinstance(listed, yaml.SequenceNode) and not listed.value:
+            start, end = listed.start_mark.index, listed.end_mark.index
+            text = text[:start].rstrip(" ") + text[end:]
+        elif isinstance(listed, yaml.SequenceNode) and listed.flow_style:
+            text = _round_trip(text, lambda entries: entries.fa.set_block_style())
         elif listed is None:
             text = f"{text.rstrip()}\nconstraints:\n"
         key, listed = _constraints_of(text)
         self.lines = text.split("\n")
-        self.entries = _read(text).get("constraints") or []
         self.key = key.start_mark.line if key else -1
         self.indent, self.end = 0, self.key + 1
         self.starts, self.stops, self.nodes = list[int](), list[int](), list[Any]()
@@ -290,29 +289,18 @@ class _Lines:
             lines = [f"- text:{first[1:]}", *(f"  {each}" for each in (*others, row))]
             return self._put(start, stop, lines)
         held = next((v for k, v in node.value if k.value == key), None)
-        if held and not start <= held.start_mark.line < stop:
-            given = _in_quotes([*self.entries[number][key], value])
-            alias = re.compile(rf"(?<={key}: )\*[\w-]+")
-            for at in range(start, stop):
-                self.lines[at] = alias.sub(lambda _: given, self.lines[at])
-        elif held is None and node.flow_style:
-            self._insert(node.end_mark, -1, f", {row}")
-        elif held is None:
+        if held is None:
             self.lines.insert(stop, " " * node.start_mark.column + row)
-        elif isinstance(held, yaml.ScalarNode):
-            self._insert(held.end_mark, 0, f", {quoted}]")
-            self._insert(held.start_mark, 0, "[")
         elif held.flow_style:
-            self._insert(held.end_mark, -1, f", {quoted}" if held.value else quoted)
+            line, at = held.end_mark.line, held.end_mark.column - 1
+            before, after = self.lines[line][:at], self.lines[line][at:]
+            between = ", " if held.value else ""
+            self.lines[line] = f"{before}{between}{quoted}{after}"
         else:
             last = _last_of(held)
             at = last.line + (last.column > 0)
             self.lines.insert(at, " " * held.start_mark.column + f"- {quoted}")
         return "\n".join(self.lines)
-
-    def _insert(self, mark: yaml.Mark, step: int, piece: str) -> None:
-        line, at = self.lines[mark.line], mark.column + step
-        self.lines[mark.line] = line[:at] + piece + line[at:]
 
     def swap(self, first: int, second: int) -> str:
         """Return the text with two neighbours exchanged, their comments with them."""
@@ -362,14 +350,3 @@ def _constraints_of(text: str) -> tuple[yaml.Node | None, yaml.Node | None]:
         return None, root
     keys = (pair for pair in root.value if pair[0].value == "constraints")
     return next(keys, (None, None))
-
-
-def _in_block_style(text: str, listed: yaml.SequenceNode) -> str:
-    """Return a policy whose constraints stand in lines and not in brackets."""
-    start, end = listed.start_mark.index, listed.end_mark.index
-    places = [(node.start_mark.index, node.end_mark.index) for node in listed.value]
-    lines = []
-    for (left, right), (after, _) in pairwise([*places, (end, end)]):
-        comments = "".join(f" {each}" for each in _COMMENT.findall(text[right:after]))
-        lines.append(f"\n  - {' '.join(text[left:right].split())}{comments}")
-    return text[:start].rstrip(" ") + "".join(lines) + text[end:]
