@@ -33,7 +33,7 @@ _AT_ONCE = 1000
 _MOST_AT_ONCE = 5 * MAX_UNPACKED
 """Where single values may be large, fewer rows are read at once."""
 _MAX_DEPTH = 32
-_ERRORS = (OSError, OverflowError, RecursionError, TypeError, ValueError)
+_ERRORS = (LookupError, OSError, OverflowError, RecursionError, TypeError, ValueError)
 _REGISTERED = b"ARROW:extension:name"
 
 
@@ -46,24 +46,22 @@ def read_parquet(data: bytes, remarks: Remarks) -> Iterator[Record]:
     """
     with require_extra("parquet", "Parquet"):
         import pyarrow as pa  # noqa: PLC0415 -- an extra
-        import pyarrow.parquet  # noqa: PLC0415 -- an extra
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415 -- an extra
     try:
-        for number, row in enumerate(_rows(data), start=1):
+        _check_types(data)
+        file = ParquetFile(
+            pa.BufferReader(data),
+            coerce_int96_timestamp_unit="us",
+            schema_depth_limit=_MAX_DEPTH,
+        )
+        for number, row in enumerate(_rows(file), start=1):
             yield record_of(_with_metadata(row, number), remarks)
     except (*_ERRORS, pa.ArrowException):
         raise UnreadableError("is no valid Parquet file") from None
 
 
-def _rows(data: bytes) -> Iterator[dict[str, Any]]:
-    from pyarrow import BufferReader  # noqa: PLC0415 -- an extra
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 -- an extra
-
-    _check_types(data)
-    file = ParquetFile(
-        BufferReader(data),
-        coerce_int96_timestamp_unit="us",
-        schema_depth_limit=_MAX_DEPTH,
-    )
+def _rows(file: Any) -> Iterator[dict[str, Any]]:
+    """Yield rows with the values that JSON would have held."""
     names = file.schema_arrow.names
     if not names or len(set(names)) != len(names):
         raise UnreadableError("has no columns, or two of one name")
@@ -73,12 +71,13 @@ def _rows(data: bytes) -> Iterator[dict[str, Any]]:
     size = sum(group.total_byte_size for group in groups)
     _check_size(size)
     at_once = max(1, min(_AT_ONCE, _MOST_AT_ONCE // max(1, size)))
-    size = 0
+    plain, size = _plain_schema(file.schema_arrow), 0
     for batch in file.iter_batches(at_once, use_threads=False):
-        columns = [_dense(column) for column in batch]
-        size += sum(column.nbytes for column in columns)
+        dense = batch.cast(plain, safe=False)
+        size += dense.nbytes
         _check_size(size)
-        yield from _rows_of(names, columns)
+        for row in dense.to_pylist(maps_as_pydicts="strict"):
+            yield json.loads(json.dumps(row, default=_as_text))
 
 
 def _check_types(data: bytes) -> None:
@@ -96,28 +95,19 @@ def _check_size(size: int) -> None:
         raise UnreadableError(f"unpacks to more than {MAX_UNPACKED:,} bytes")
 
 
-def _dense(column: Any) -> Any:
-    """Return a column without references, and without times that Python lacks."""
+def _plain_schema(schema: Any) -> Any:
+    """Return a schema without references, and without times that Python lacks."""
     from pyarrow import timestamp, types  # noqa: PLC0415 -- an extra
 
-    if types.is_dictionary(column.type):
-        return column.dictionary_decode()
-    if types.is_timestamp(column.type) and column.type.unit == "ns":
-        return column.cast(timestamp("us", column.type.tz), safe=False)
-    return column
+    for number, field in enumerate(schema):
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        if types.is_timestamp(kind) and kind.unit == "ns":
+            kind = timestamp("us", kind.tz)
+        schema = schema.set(number, field.with_type(kind))
+    return schema
 
 
-def _rows_of(names: list[str], columns: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield rows with the values that JSON would have held."""
-    try:
-        values = [column.to_pylist(maps_as_pydicts="strict") for column in columns]
-    except KeyError:
-        raise UnreadableError("names a key of a map twice") from None
-    for row in zip(*values, strict=True):
-        yield json.loads(json.dumps(dict(zip(names, row, strict=True)), default=_plain))
-
-
-def _plain(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, bytes):
         try:
             return value.decode()
