@@ -26,7 +26,6 @@ from sdrag.framework import Model
 from sdrag.pipeline import Disclosure, Engine, Request, bind, disclose
 from sdrag.studio.evaluation.index import SentenceIndex
 from sdrag.studio.evaluation.measures import (
-    broken,
     completeness,
     lost_words,
     share_kept,
@@ -266,7 +265,7 @@ def _figures(
     for answer in answers:
         article = articles[answer.article]
         witnesses = article["constraint_to_witness_words"]
-        leaked = broken(answer.text, witnesses, witnesses)
+        leaked = {n for n, w in witnesses.items() if witness_spans(answer.text, w)}
         union.setdefault(answer.article, set()).update(leaked)
         if answer.question["relevant_constraints"]:
             relevant.append(share_kept(answer.question["relevant_constraints"], leaked))

@@ -15,7 +15,7 @@ from sdrag.studio.authoring.understood_as import (
     effects_of,
     kinds_of_mentions,
     limits_of,
-    reworded,
+    reword,
     warnings_of,
 )
 from sdrag.text.sentences import sentences
@@ -137,7 +137,7 @@ def test_a_refused_sentence_is_said_in_other_words(wording, proposed):
     parsed = parse(Constraint("c1", wording))
 
     assert parsed.status == "needs_model"
-    assert reworded(parsed) == proposed
+    assert reword(parsed) == proposed
     assert parse(Constraint("c1", proposed)).status == "understood"
 
 

@@ -10,23 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.errors import UsageError
-from sdrag.studio.documents import ReadFile, chunks_of, read_files, reading, rich_text
+from sdrag.studio.documents import chunks_of, read_files, reading, rich_text
 from sdrag.vocabulary import Passage
 from tests.support.files import docx
 
 
 def documents(*paths: Path) -> dict[str, str]:
-    return {
-        document.id: document.text
-        for file in read_files(paths)
-        if isinstance(file, ReadFile)
-        for document in file.documents
-    }
+    return {document.id: document.text for document in read_files(paths).documents}
 
 
 def skipped(*paths: Path) -> dict[str, str]:
-    files = [file for file in read_files(paths) if not isinstance(file, ReadFile)]
-    return {file.path: file.reason for file in files}
+    return {file.path: file.reason for file in read_files(paths).skipped}
 
 
 def test_a_folder_is_read_with_all_below_it(tmp_path):
@@ -81,7 +75,7 @@ def test_sizes_are_limited(tmp_path, monkeypatch, module, limit):
 def test_a_missing_path_is_an_error(tmp_path):
     """Nothing is read before all paths are known to exist."""
     with pytest.raises(UsageError, match=r"no 'b\.txt'"):
-        next(read_files([tmp_path, tmp_path / "b.txt"]))
+        read_files([tmp_path, tmp_path / "b.txt"])
 
 
 @given(st.text(max_size=300), st.integers(1, 60))

@@ -9,7 +9,7 @@ import pytest
 
 from sdrag.studio.workbench import documents
 from sdrag.studio.workbench.app import Workbench
-from sdrag.studio.workbench.bodies import Asked
+from sdrag.studio.workbench.bodies import RequestBody
 from sdrag.studio.workbench.gate import RefusedError
 
 from ...support.scripted import canary
@@ -64,7 +64,7 @@ async def test_what_became_a_link_or_a_pipe_is_not_read(bench, folder):
     os.mkfifo(folder / "documents" / "sub" / "b.md")
     for name in ("a.txt", "sub/b.md"):
         with pytest.raises(RefusedError):
-            bench.open(Asked(path=name))
+            bench.open(RequestBody(path=name))
 
 
 def test_a_single_file_is_all_there_is(folder: Path):
@@ -72,16 +72,16 @@ def test_a_single_file_is_all_there_is(folder: Path):
     bench = Workbench(folder=folder / "documents" / "a.txt")
 
     assert bench.start()["files"] == ["a.txt"]
-    assert bench.open(Asked(path="a.txt"))["documents"]
+    assert bench.open(RequestBody(path="a.txt"))["documents"]
     with pytest.raises(RefusedError, match="no such file"):
-        bench.open(Asked(path="sub/b.md"))
+        bench.open(RequestBody(path="sub/b.md"))
 
 
 def test_without_a_folder_nothing_is_opened():
     bench = Workbench()
     assert bench.start()["files"] == []
     with pytest.raises(RefusedError, match="no such file"):
-        bench.open(Asked(path="a.txt"))
+        bench.open(RequestBody(path="a.txt"))
 
 
 @pytest.mark.parametrize(

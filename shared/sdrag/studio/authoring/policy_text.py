@@ -36,7 +36,7 @@ Entries = list[Any]
 
 def read_policy(text: str) -> Policy:
     """Read a policy; a text that says nothing has no constraints."""
-    return Policy.parse(_normalised(text)[0])
+    return Policy.parse(_normalise(text)[0])
 
 
 def add(text: str, sentence: str, examples: Sequence[Any] = ()) -> str:
@@ -88,7 +88,7 @@ def disable(text: str, number: int) -> str:
 
 def enable(text: str, line: int) -> str:
     """Return a policy with the constraint switched on again that begins in a line."""
-    bare, restore = _normalised(text)
+    bare, restore = _normalise(text)
     lines = _Lines(bare).lines
     if not (on := _switched_off(lines).get(line - 1, [])):
         raise UsageError("There is no such constraint.")
@@ -97,7 +97,7 @@ def enable(text: str, line: int) -> str:
     return restore(edited)
 
 
-def disabled(text: str) -> list[dict[str, Any]]:
+def find_disabled(text: str) -> list[dict[str, Any]]:
     """Return the constraints that are switched off, by their first lines."""
     listed = _switched_off(text.split("\n")).items()
     return [{"line": at + 1, "text": _sentence(on)} for at, on in listed]
@@ -142,7 +142,7 @@ def _edit(
         PolicyError: It is none, or what it would say is none.
         UsageError: There is no such constraint, or no text says it.
     """
-    bare, restore = _normalised(text)
+    bare, restore = _normalise(text)
     expected = _read(bare)
     try:
         change(expected.setdefault("constraints", []))
@@ -170,7 +170,7 @@ def _edit(
     raise UsageError("This cannot be edited by sentence.", hint="Edit the YAML.")
 
 
-def _normalised(text: str) -> tuple[str, Callable[[str], str]]:
+def _normalise(text: str) -> tuple[str, Callable[[str], str]]:
     """Return a policy with plain line ends, and what gives it its own again."""
     bare = text.removeprefix(_MARK).replace("\r\n", "\n")
     if not _NOTHING.sub("", bare).strip():

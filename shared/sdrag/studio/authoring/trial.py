@@ -67,16 +67,16 @@ def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
     explainer = Explainer(_everywhere(policy, entry))
     hides: list[tuple[tuple[str, ...], str]] = []
     stays, tried = "", 0
-    asked = dict.fromkeys(islice(_asked(parsed), _MOST))
+    asked = dict.fromkeys(islice(_list_sentences(parsed), _MOST))
     own = (example.text for example in entry.examples if example.hides)
     for some in batched(dict.fromkeys((*asked, *own, *_beside(parsed))), _AT_ONCE):
         tried += len(some)
         explained = explainer.explain(some)
-        hides += _hidden(explained)
+        hides += _find_hidden(explained)
         stays = stays or next((e.text for e in explained if not e.spans), "")
         if len(hides) >= _ENOUGH and stays:
             break
-    beyond = _hidden(explainer.explain(_of_other_subjects(parsed)))
+    beyond = _find_hidden(explainer.explain(_of_other_subjects(parsed)))
     return Trial(tuple(hides[:_ENOUGH]), stays, tried, tuple(beyond))
 
 
@@ -87,7 +87,7 @@ def _everywhere(policy: Policy, *entries: ConstraintSection) -> Policy:
     return policy.model_copy(update={"constraints": bare})
 
 
-def _hidden(explained: Iterable[Explanation]) -> list[tuple[tuple[str, ...], str]]:
+def _find_hidden(explained: Iterable[Explanation]) -> list[tuple[tuple[str, ...], str]]:
     return [
         (tuple(each.span.of(e.text) for each in e.spans), e.text)
         for e in explained
@@ -108,7 +108,7 @@ def _of_other_subjects(parsed: ParsedConstraint) -> list[str]:
     return others[:: max(1, len(others) // _AT_ONCE)][:_AT_ONCE]
 
 
-def _asked(parsed: ParsedConstraint) -> Iterator[str]:
+def _list_sentences(parsed: ParsedConstraint) -> Iterator[str]:
     """Yield sentences that a constraint should hide something of, by their kinds."""
     clause = _HOW.match(parsed.subject) if parsed.kind == "meaning" else None
     statement = parsed.statement.strip(" .") or (clause["clause"] if clause else "")

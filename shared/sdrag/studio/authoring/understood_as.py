@@ -132,8 +132,8 @@ def describe(
             outcome = "The model decides."
         elif policy.when_not_understood == "withhold":
             outcome = "NOT UNDERSTOOD: without a model, all it holds for is withheld."
-        near = [*dict.fromkeys((reworded(parsed), *offer(parsed)))][:_SHOWN]
-        advice = f"Would be understood, for instance: {_quoted(near, 'or')}"
+        near = [*dict.fromkeys((reword(parsed), *offer(parsed)))][:_SHOWN]
+        advice = f"Would be understood, for instance: {_quote(near, 'or')}"
         if parsed.status == "needs_model":
             reason = parsed.reason
         if parsed.kind == "only":
@@ -141,7 +141,9 @@ def describe(
                 "Delete it: what no other sentence hides stays. Words that one hides"
                 " stay with a `keep` under it, and all of it for a role with `unless`."
             )
-        return Description((), limits, (outcome, _quoting(reason, parsed), advice))
+        return Description(
+            (), limits, (outcome, _quote_counted(reason, parsed), advice)
+        )
     warnings = [*warnings_of(parsed)]
     if _FOR_SOME.search(rule.text) and not rule.unless:
         warnings.append(
@@ -149,7 +151,7 @@ def describe(
             " `unless: {roles: [clerk]}`"
         )
     if parsed.reason:
-        warnings.append(f"to be checked: {_quoting(parsed.reason, parsed)}")
+        warnings.append(f"to be checked: {_quote_counted(parsed.reason, parsed)}")
     return Description(tuple(effects_of(parsed)), limits, tuple(warnings))
 
 
@@ -161,9 +163,9 @@ def effects_of(parsed: ParsedConstraint) -> list[str]:
         return [_IDENTIFYING]
     if parsed.kind == "named":
         sentences = "every sentence with " if parsed.about_names else ""
-        return [f"hides {sentences}{_quoted(parsed.names)}, in every form"]
+        return [f"hides {sentences}{_quote(parsed.names)}, in every form"]
     everywhere = list(names_of(parsed.everywhere))
-    effects = [f"{_joined(everywhere)}, wherever they are"] if everywhere else []
+    effects = [f"{_join(everywhere)}, wherever they are"] if everywhere else []
     effects += (_effect_of(topic, everywhere) for topic in parsed.topics)
     if parsed.statement:
         effects.append(f"what says that “{parsed.statement.strip(' .')}”")
@@ -175,9 +177,9 @@ def effects_of(parsed: ParsedConstraint) -> list[str]:
 def _effect_of(topic: Topic, everywhere: Collection[str]) -> str:
     """Say what is hidden for a topic; nothing where that is hidden everywhere."""
     if topic.name == "quoted":
-        return f"sentences with {_quoted(sorted(topic.cues))}"
-    beside = _joined(name for name in names_of(topic.types) if name not in everywhere)
-    words = _quoted(telling_words(topic), "or")
+        return f"sentences with {_quote(sorted(topic.cues))}"
+    beside = _join(name for name in names_of(topic.types) if name not in everywhere)
+    words = _quote(telling_words(topic), "or")
     if topic.cues:
         also = f", also {beside} there" if beside else ""
         return f"what tells of “{topic.name}”{f' ({words})' if words else ''}{also}"
@@ -214,11 +216,11 @@ def warnings_of(parsed: ParsedConstraint) -> Iterator[str]:
     asked = list(names_of(parsed.everywhere - parsed.implied))
     implied = [name for name in names_of(parsed.implied) if name not in asked]
     if asked and parsed.unheard:
-        words = _quoted(dict.fromkeys(parsed.unheard), "or")
-        yield f"wider than its words: {_joined(asked)} go, whether of {words} or not"
+        words = _quote(dict.fromkeys(parsed.unheard), "or")
+        yield f"wider than its words: {_join(asked)} go, whether of {words} or not"
     if implied:
-        words = _quoted(topic.name for topic in parsed.topics if topic.cues)
-        yield f"wider than its words: {_joined(implied)} go, whether of {words} or not"
+        words = _quote(topic.name for topic in parsed.topics if topic.cues)
+        yield f"wider than its words: {_join(implied)} go, whether of {words} or not"
 
 
 def limits_of(rule: Constraint) -> tuple[str, ...]:
@@ -226,10 +228,10 @@ def limits_of(rule: Constraint) -> tuple[str, ...]:
     limits = [_METHODS[rule.method]] if rule.method in _METHODS else []
     for key, values in rule.where.items():
         missing = "" if rule.where_missing == "skip" else ", or where that is missing"
-        limits.append(f"only where {key} is {_joined(map(str, values), 'or')}{missing}")
+        limits.append(f"only where {key} is {_join(map(str, values), 'or')}{missing}")
     for attributes in rule.unless:
-        who = (f"{key}: {_joined(map(str, v), 'or')}" for key, v in attributes.items())
-        limits.append(f"not for whoever has {_joined(who)}")
+        who = (f"{key}: {_join(map(str, v), 'or')}" for key, v in attributes.items())
+        limits.append(f"not for whoever has {_join(who)}")
     if rule.always:
         limits.append("for every text, whatever is asked")
     if rule.sensitivity:
@@ -243,8 +245,8 @@ def keep_in_words(keep: Keep) -> str:
         return f"“{keep.words}”"
     if keep.pattern:
         return f"what matches {keep.pattern}"
-    name = _joined(names_of({keep.type})) or keep.type
-    near = _quoted(keep.unless_near, "or")
+    name = _join(names_of({keep.type})) or keep.type
+    near = _quote(keep.unless_near, "or")
     return f"{name} that are not near {near}" if near else name
 
 
@@ -287,17 +289,17 @@ def _audiences_of(policy: Policy) -> Iterator[str]:
         others = [r.id for r in held if asked[r.id] & asked[rule.id]]
         if others:
             who = (
-                f"{key}: {_joined(map(str, v), 'or')}" for key, v in attributes.items()
+                f"{key}: {_join(map(str, v), 'or')}" for key, v in attributes.items()
             )
             both = asked[rule.id].intersection(*(asked[name] for name in others[:1]))
             yield (
-                f"warning: whoever has {_joined(who)} is exempt from {rule.id} and is"
-                f" still shown a placeholder for {_joined(names_of(both))}, which"
-                f" {_joined(others)} {'hide' if others[1:] else 'hides'} too"
+                f"warning: whoever has {_join(who)} is exempt from {rule.id} and is"
+                f" still shown a placeholder for {_join(names_of(both))}, which"
+                f" {_join(others)} {'hide' if others[1:] else 'hides'} too"
             )
 
 
-def _quoting(reason: str, parsed: ParsedConstraint) -> str:
+def _quote_counted(reason: str, parsed: ParsedConstraint) -> str:
     """Return a reason of the parser with the word quoted that it counts to."""
     words = number_words(plain_text(parsed.constraint.text))
     return _WORD_NUMBER.sub(
@@ -305,7 +307,7 @@ def _quoting(reason: str, parsed: ParsedConstraint) -> str:
     )
 
 
-def reworded(parsed: ParsedConstraint) -> str:
+def reword(parsed: ParsedConstraint) -> str:
     """Return a sentence that is understood where a constraint is not."""
     if parsed.status == "understood" and why_not_enforced(parsed):
         return offer(parsed)[0]
@@ -347,11 +349,11 @@ def _nearest(word: str) -> str:
     return word
 
 
-def _quoted(words: Iterable[str], link: str = "and") -> str:
-    return _joined((f"“{word}”" for word in words), link)
+def _quote(words: Iterable[str], link: str = "and") -> str:
+    return _join((f"“{word}”" for word in words), link)
 
 
-def _joined(parts: Iterable[str], link: str = "and") -> str:
+def _join(parts: Iterable[str], link: str = "and") -> str:
     """Return a list as it is said: "a, b and c"."""
     *first, last = [*parts] or [""]
     return f"{', '.join(first)} {link} {last}" if first else last

@@ -8,7 +8,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 
     from sdrag.effects.steps import EffectRunner
     from sdrag.framework import Model
-    from sdrag.studio.documents import ReadFile, Skipped
-    from sdrag.vocabulary import Passage
+    from sdrag.studio.documents import ReadFiles
 
 LOCAL = "local"
 """The engine without a model."""
@@ -157,42 +155,13 @@ def model_runner(model: Model | None) -> EffectRunner:
     return PortRunner(ports, model.limit(Limits()))
 
 
-@dataclass(slots=True)
-class Input:
-    """The files that a command was given: those that were read, and the others."""
-
-    files: list[ReadFile] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-
-    @property
-    def documents(self) -> list[Passage]:
-        """All documents, in the order of their files."""
-        return [document for file in self.files for document in file.documents]
-
-    def as_dict(self) -> dict[str, list[dict[str, str]]]:
-        """Return why files were skipped, and what to know of the others."""
-        return {
-            "skipped": [asdict(file) for file in self.skipped],
-            "remarks": [
-                {"path": file.path, "remark": text}
-                for file in self.files
-                for text in file.remarks
-            ],
-        }
-
-
-def read_input(paths: Sequence[Path], *, rows: bool) -> Input:
+def read_input(paths: Sequence[Path], *, rows: bool) -> ReadFiles:
     """Read files and folders; refuse a path that does not exist, or has no file."""
-    from sdrag.studio.documents import ReadFile, read_files
+    from sdrag.studio.documents import read_files
 
-    read = Input()
     logging.disable(logging.CRITICAL)  # parsers quote what they stumble over
     try:
-        for file in read_files(paths, rows=rows):
-            if isinstance(file, ReadFile):
-                read.files.append(file)
-            else:
-                read.skipped.append(file)
+        read = read_files(paths, rows=rows)
     finally:
         logging.disable(logging.NOTSET)
     if not read.files and not read.skipped:

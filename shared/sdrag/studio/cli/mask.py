@@ -19,7 +19,6 @@ from sdrag.studio.cli.common import (
     LOCAL,
     AsJson,
     Graph,
-    Input,
     Llm,
     ModelConcurrency,
     ModelTimeout,
@@ -37,7 +36,7 @@ from sdrag.studio.cli.common import (
     write_graph,
     write_private,
 )
-from sdrag.studio.documents import Skipped
+from sdrag.studio.documents import ReadFiles, Skipped
 from sdrag.vocabulary import Passage
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def mask(
         if not corpus.files:
             first = corpus.skipped[0]
             raise UsageError(f"There is no document: {first.path!r} {first.reason}.")
-        fitted = _fitted(corpus, rules, llm, key, plan, runner, Passes(pool, update))
+        fitted = _fit(corpus, rules, llm, key, plan, runner, Passes(pool, update))
     if plan is not None:
         # First the plan: whoever is killed now goes on from it, and masks the same.
         fitted.save(plan, key)
@@ -193,8 +192,8 @@ def _check_target(source: Path, target: Path) -> None:
         )
 
 
-def _fitted(
-    corpus: Input,
+def _fit(
+    corpus: ReadFiles,
     rules: Policy,
     llm: str,
     key: bytes | None,
@@ -220,15 +219,17 @@ def _fitted(
     return update.fitted
 
 
-def _skip_unmasked(corpus: Input, fitted: Fitted) -> int:
+def _skip_unmasked(corpus: ReadFiles, fitted: Fitted) -> int:
     """Add to what was skipped the documents that could not be masked; count them."""
     alias = fitted.masked.masker.alias
     failed = [d.id for d in corpus.documents if d.id not in fitted.documents]
-    corpus.skipped += [Skipped(alias(name), "could not be masked") for name in failed]
+    corpus.skipped.extend(
+        Skipped(alias(name), "could not be masked") for name in failed
+    )
     return len(failed)
 
 
-def _by_file(corpus: Input, fitted: Fitted) -> Iterator[tuple[str, list[Passage]]]:
+def _by_file(corpus: ReadFiles, fitted: Fitted) -> Iterator[tuple[str, list[Passage]]]:
     """Yield the masked documents by file, under names that hold nothing masked."""
     alias = fitted.masked.masker.alias
     clean = dict(zip(fitted.documents, fitted.masked.documents, strict=True))

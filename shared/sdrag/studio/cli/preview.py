@@ -30,7 +30,7 @@ from sdrag.vocabulary import Passage, Principal
 
 if TYPE_CHECKING:
     from sdrag.explanation import Explainer, Explanation
-    from sdrag.studio.cli.common import Input
+    from sdrag.studio.documents import ReadFiles
     from sdrag.studio.reports.preview import Preview
 
 _AT_ONCE = 20
@@ -133,7 +133,7 @@ def preview(
 
 
 def _read(
-    given: Input, explainers: Mapping[str, Explainer], principal: Principal | None
+    given: ReadFiles, explainers: Mapping[str, Explainer], principal: Principal | None
 ) -> Preview:
     """Explain documents under a policy, and under another one if there is one."""
     from sdrag.studio.documents import chunks_of

@@ -83,7 +83,7 @@ def tune(
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     given = read_input([folder], rows=rows)
     inside = listed.resolve()
-    given.files = [f for f in given.files if (folder / f.path).resolve() != inside]
+    given.files[:] = [f for f in given.files if (folder / f.path).resolve() != inside]
     known = {*_read_links(listed, {document.id for document in given.documents})}
     entities: Any = LocalDetector() if model is None else ModelExtractor()
     with progress_bars() as update:

@@ -11,6 +11,7 @@ from sdrag.studio.documents.formats import TEXT_KEYS, UnreadableError, table_of
 from sdrag.studio.documents.reading import (
     READERS,
     ReadFile,
+    ReadFiles,
     Skipped,
     bytes_of,
     chunks_of,
@@ -23,6 +24,7 @@ __all__ = [
     "READERS",
     "TEXT_KEYS",
     "ReadFile",
+    "ReadFiles",
     "Skipped",
     "UnreadableError",
     "bytes_of",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from sdrag.errors import UsageError
@@ -73,25 +73,47 @@ class ReadFile(Confidential):
     remarks: tuple[str, ...] = ()
 
 
-def read_files(
-    paths: Iterable[str | Path], *, rows: bool = False
-) -> Iterator[ReadFile | Skipped]:
+@dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """The files of some paths: those that were read, and the others."""
+
+    files: list[ReadFile] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    @property
+    def documents(self) -> list[Passage]:
+        """All documents, in the order of their files."""
+        return [document for file in self.files for document in file.documents]
+
+    def as_dict(self) -> dict[str, list[dict[str, str]]]:
+        """Return why files were skipped, and what to know of the others."""
+        return {
+            "skipped": [asdict(file) for file in self.skipped],
+            "remarks": [
+                {"path": file.path, "remark": text}
+                for file in self.files
+                for text in file.remarks
+            ],
+        }
+
+
+def read_files(paths: Iterable[str | Path], *, rows: bool = False) -> ReadFiles:
     """
     Read files and folders.
+
+    Each document is its own `document_id`. Its id is its file's path relative to the
+    folder; where a file holds several, the file's own ids or their numbers from 1
+    follow after a `#`.
 
     Args:
         paths: Of files, or of folders that are read with all below them.
         rows: Whether each row of a table (CSV) is a document, instead of the table.
 
-    Yields:
-        For each file its documents, each its own `document_id`; and what was skipped. A
-        document's id is its file's path relative to the folder; where a file holds
-        several, the file's own ids or their numbers from 1 follow after a `#`.
-
     Raises:
         UsageError: A path does not exist.
         MissingExtraError: A format needs the extra `documents` or `parquet`.
     """
+    read = ReadFiles()
     roots = [Path(path) for path in paths]
     for root in roots:
         if not root.exists():
@@ -99,9 +121,10 @@ def read_files(
     for root in roots:
         for name, path in list_files(root):
             try:
-                yield read_bytes(name, bytes_of(path, root), rows=rows)
+                read.files.append(read_bytes(name, bytes_of(path, root), rows=rows))
             except UnreadableError as error:
-                yield Skipped(name, str(error))
+                read.skipped.append(Skipped(name, str(error)))
+    return read
 
 
 def list_files(root: Path) -> list[tuple[str, Path]]:

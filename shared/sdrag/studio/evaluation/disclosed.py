@@ -59,7 +59,7 @@ class _Answer(Confidential):
     retrieved: str
     released: str
 
-    def leaked(self) -> frozenset[str]:
+    def broken(self) -> frozenset[str]:
         return frozenset(leak.constraint for leak in self.leaks())
 
     def leaks(self) -> Iterator[Leak]:
@@ -133,16 +133,16 @@ def _ask(
 
 
 def _measure(articles: Sequence[Article], answers: Sequence[_Answer]) -> dict[str, Any]:
-    leaks = Counter(constraint for a in answers for constraint in a.leaked())
+    leaks = Counter(constraint for a in answers for constraint in a.broken())
     kept = [
-        share_kept(a.question.relevant, a.leaked())
+        share_kept(a.question.relevant, a.broken())
         for a in answers
         if a.question.relevant
     ]
     cumulative = [
         share_kept(
             article.witnesses,
-            frozenset().union(*(a.leaked() for a in answers if a.article is article)),
+            frozenset().union(*(a.broken() for a in answers if a.article is article)),
         )
         for article in articles
         if article.witnesses

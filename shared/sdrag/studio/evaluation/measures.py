@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -24,17 +24,6 @@ from sdrag.vocabulary import Span
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 _WORD = re.compile(r"\w+")
-
-
-def broken(
-    released: str, witnesses: Mapping[str, Sequence[str]], constraints: Collection[str]
-) -> frozenset[str]:
-    """Return the constraints that the released text breaks."""
-    return frozenset(
-        constraint
-        for constraint in constraints
-        if any(witness_pattern(word).search(released) for word in witnesses[constraint])
-    )
 
 
 def share_kept(constraints: Collection[str], broken_ones: Collection[str]) -> float:
@@ -64,13 +53,10 @@ def witness_spans(text: str, words: Iterable[str]) -> tuple[Span, ...]:
     return tuple(
         Span(*match.span())
         for word in words
-        for match in witness_pattern(word).finditer(text)
+        for match in re.finditer(
+            rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE
+        )
     )
-
-
-def witness_pattern(word: str) -> re.Pattern[str]:
-    """Return what finds a witness word."""
-    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
 
 
 def completeness(pairs: Sequence[tuple[str, str]]) -> list[float]:

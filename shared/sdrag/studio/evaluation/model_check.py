@@ -23,7 +23,7 @@ from sdrag.policy import Policy
 from sdrag.privacy.audit import count_failures
 from sdrag.studio.evaluation.articles import Article
 from sdrag.studio.evaluation.index import sentence_chunks
-from sdrag.studio.evaluation.measures import lost_words, witness_pattern
+from sdrag.studio.evaluation.measures import lost_words, witness_spans
 
 _QUESTION = 10
 """So many chunks are retrieved for a question."""
@@ -53,7 +53,7 @@ class _Side:
         self.seconds += perf_counter() - started
         text = "\n".join(passage.text for passage in released.passages)
         for name, words in article.witnesses.items():
-            self.hidden[name] += sum(not witness_pattern(w).search(text) for w in words)
+            self.hidden[name] += sum(not witness_spans(text, [w]) for w in words)
         secrets = [word for words in article.witnesses.values() for word in words]
         lost, words_in_all = lost_words(article.text, text, secrets)
         self.lost, self.words = self.lost + lost, self.words + words_in_all

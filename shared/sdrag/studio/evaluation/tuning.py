@@ -163,13 +163,13 @@ def _ceilings(
             document,
             chain,
             masked_entities=int(plan.masked.sum()),
-            masked_text=round(_masked(plan, assessment, texts) / length, 4),
+            masked_text=round(_count_masked(plan, assessment, texts) / length, 4),
             known_left=len(left & gold),
             links_left=len(left),
         )
 
 
-def _masked(plan: Plan, assessment: Assessment, texts: Sequence[str]) -> int:
+def _count_masked(plan: Plan, assessment: Assessment, texts: Sequence[str]) -> int:
     """Count the characters that a plan masks."""
     entities = assessment.resolved.entities
     masker = Masker(tuple(entities[n] for n in np.flatnonzero(plan.masked).tolist()))

@@ -84,14 +84,12 @@ class Preview(Confidential):
         whole = sum(len(item.text) for item in self.explanations)
         return hidden / whole if whole else 0.0
 
-    def compared(self) -> dict[str, int]:
+    def count_changes(self) -> dict[str, int]:
         """Return how many words each policy alone hides, and both."""
-        return {
-            name: sum(len(_WORD.findall(words)) * n for words, n in pieces.items())
-            for name, pieces in self._changes().items()
-        }
+        changes = self.find_changes()
+        return {name: _count_pieces(pieces) for name, pieces in changes.items()}
 
-    def _changes(self) -> dict[str, Counter[str]]:
+    def find_changes(self) -> dict[str, Counter[str]]:
         """Return what each policy alone hides, and both, and how often."""
         here, there = self.names
         names = (
@@ -115,7 +113,7 @@ class Preview(Confidential):
             "hidden_share": round(self.hidden_share, 4),
             "constraints": self.by_constraint(),
             "readable": self.readable(),
-            **({"against": self.compared()} if self.others else {}),
+            **({"against": self.count_changes()} if self.others else {}),
             "refused": dict(self.refused),
         }
 
@@ -132,11 +130,9 @@ class Preview(Confidential):
             yield f"{count['words']:5,}  {count['spans']:5,}  {sentence}"
         if self.others:
             yield ""
-            changes = self._changes().values()
-            pairs = zip(self.compared().items(), changes, strict=True)
-            for number, ((name, words), pieces) in enumerate(pairs):
-                yield f"{words:5,}  {name}"
-                yield from _listed(pieces) if number < _CHANGED else ()
+            for number, (name, pieces) in enumerate(self.find_changes().items()):
+                yield f"{_count_pieces(pieces):5,}  {name}"
+                yield from _list_pieces(pieces) if number < _CHANGED else ()
         kinds = (f"{kind} ({count:,})" for kind, count in self.readable().items())
         yield f"\nstill readable: {', '.join(kinds) or 'nothing of a known kind'}"
         for name, why in self.refused.items():
@@ -172,7 +168,11 @@ def _lets_stay(keep: Keep, ids: Sequence[str], explanation: Explanation) -> bool
     )
 
 
-def _listed(pieces: Counter[str]) -> Iterator[str]:
+def _count_pieces(pieces: Counter[str]) -> int:
+    return sum(len(_WORD.findall(words)) * n for words, n in pieces.items())
+
+
+def _list_pieces(pieces: Counter[str]) -> Iterator[str]:
     """Yield the most frequent of what is hidden, cut, and how much more there is."""
     telling = [(w, n) for w, n in pieces.most_common() if _WORD.search(w)]
     for words, times in telling[:_LISTED]:
@@ -224,11 +224,11 @@ def render_preview(preview: Preview) -> str:
     if preview.others:
         pairs = zip(preview.explanations, preview.others, strict=True)
         marks = [compare(*pair) for pair in pairs][:_MOST_CHUNKS]
-        title, lead = "What changes between two policies", _compared(preview)
+        title, lead = "What changes between two policies", _show_changes(preview)
     body = [
         f"<style>{style()}</style>",
         f"<h1>{title}</h1>",
-        _refused(preview.refused),
+        _show_refused(preview.refused),
         _WARNING,
         f'<div class="cards">{"".join(cards)}</div>',
         lead,
@@ -256,16 +256,15 @@ def _constraints(preview: Preview, groups: Mapping[str, int]) -> str:
     return f"<h2>Constraints, by words hidden</h2>{table(heads, rows)}"
 
 
-def _compared(preview: Preview) -> str:
-    marks = [Mark(Span(0, 1), group, "", group != 1) for group in range(3)]
+def _show_changes(preview: Preview) -> str:
     rows = [
-        (Markup(marked("x", [mark]).replace(">x<", f">{escape(name)}<")), words)
-        for mark, (name, words) in zip(marks, preview.compared().items(), strict=True)
+        (Markup(marked(name, [Mark(Span(0, len(name)), group, "", group != 1)])), words)
+        for group, (name, words) in enumerate(preview.count_changes().items())
     ]
     return f"<h2>What changes</h2>{table(('In the text', 'words'), rows)}"
 
 
-def _refused(refused: Mapping[str, str]) -> str:
+def _show_refused(refused: Mapping[str, str]) -> str:
     if not refused:
         return ""
     return (
@@ -288,7 +287,7 @@ def _documents(
         for shown, some in groupby(chunks, lambda p: p[0].released is not None):
             if shown:
                 text, over = join(some)
-                yield _shown(name, text, over)
+                yield _show_text(name, text, over)
                 line += text.count("\n")
                 continue
             for chunk, placed in some:
@@ -321,7 +320,7 @@ def is_table(name: str) -> bool:
     return name.lower().partition("#")[0].endswith(".csv")
 
 
-def _shown(name: str, text: str, marks: Sequence[Mark]) -> str:
+def _show_text(name: str, text: str, marks: Sequence[Mark]) -> str:
     if not is_table(name):
         return f'<div class="marked">{marked(text, marks)}</div>'
     columns, rows = rows_of(text, marks)

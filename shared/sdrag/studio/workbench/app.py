@@ -29,7 +29,7 @@ from sdrag.studio.documents import UnreadableError, bytes_of, list_files
 from sdrag.studio.reports.preview import render_preview
 from sdrag.studio.workbench.bodies import (
     MAX_UPLOAD_BYTES,
-    Asked,
+    RequestBody,
     Workers,
     body_of,
     read_json,
@@ -81,15 +81,15 @@ class Workbench(Confidential):
             "policy": self.policy_text,
             "policy_name": self.policy_name,
             "files": list(self.files),
-            "documents": _listed(self.documents.all()),
+            "documents": _list_documents(self.documents.all()),
         }
 
     def drop(self, name: str, data: bytes) -> dict[str, Any]:
         """Load a file that was dropped or pasted."""
         added, remarks = self.documents.add(name, data)
-        return {"documents": _listed(added), "remarks": list(remarks)}
+        return {"documents": _list_documents(added), "remarks": list(remarks)}
 
-    def open(self, asked: Asked) -> dict[str, Any]:
+    def open(self, asked: RequestBody) -> dict[str, Any]:
         """Load a file of the folder; a path is looked up and never put together."""
         path = self.files.get(asked.path)
         if path is None or self.folder is None:
@@ -100,16 +100,16 @@ class Workbench(Confidential):
             raise RefusedError(422, f"The file {error}.") from None
         return self.drop(asked.path, data)
 
-    def forget(self, asked: Asked) -> dict[str, Any]:
+    def forget(self, asked: RequestBody) -> dict[str, Any]:
         """Forget a document."""
         self.documents.remove(asked.document)
         return {}
 
-    def describe(self, asked: Asked) -> dict[str, Any]:
+    def describe(self, asked: RequestBody) -> dict[str, Any]:
         """Say what a policy means that is being typed."""
         return describe_text(asked.policy)
 
-    def explain(self, asked: Asked) -> dict[str, Any]:
+    def explain(self, asked: RequestBody) -> dict[str, Any]:
         """Colour a document; with another policy, what changes in it."""
         document, number = self.documents.get(asked.document), asked.document
         policy, roles = _policy(asked), asked.roles
@@ -118,7 +118,7 @@ class Workbench(Confidential):
             return self.colouring.compare((policy, other), number, document, roles)
         return self.colouring.colour(policy, number, document, roles)
 
-    def report(self, asked: Asked) -> dict[str, Any]:
+    def report(self, asked: RequestBody) -> dict[str, Any]:
         """Return the page of all documents, as `sdrag preview --html` writes it."""
         documents, policy = self.documents.all(), _policy(asked)
         if not documents:
@@ -133,7 +133,7 @@ class Workbench(Confidential):
         preview = preview_of(policy, explanations, len(documents))
         return {"html": render_preview(preview)}
 
-    def edit(self, asked: Asked) -> dict[str, Any]:
+    def edit(self, asked: RequestBody) -> dict[str, Any]:
         """Edit the policy by one of its sentences, or by words of a document."""
         policy, number, words = asked.policy, asked.constraint, asked.words.strip()
         if asked.change in {"stay", "go"}:
@@ -151,12 +151,12 @@ class Workbench(Confidential):
         }
         return {"policy": work[asked.change](), "note": ""}
 
-    def ask(self, asked: Asked) -> dict[str, Any]:
+    def ask(self, asked: RequestBody) -> dict[str, Any]:
         """Say what a hijacked model would receive."""
         documents, policy = self.documents.all(), _policy(asked)
         return self.questions.ask(policy, documents, asked.question, asked.roles)
 
-    def link(self, asked: Asked) -> dict[str, Any]:
+    def link(self, asked: RequestBody) -> dict[str, Any]:
         """Say what links the documents."""
         return find_links(_policy(asked), self.documents.all())
 
@@ -168,11 +168,11 @@ class Workbench(Confidential):
         Colouring().explain(policy, 0, document, ())
 
 
-def _policy(asked: Asked) -> Policy:
+def _policy(asked: RequestBody) -> Policy:
     return policy_of(asked.policy, asked.sensitivity)
 
 
-def _listed(documents: Mapping[int, Passage]) -> list[dict[str, Any]]:
+def _list_documents(documents: Mapping[int, Passage]) -> list[dict[str, Any]]:
     return [
         {"number": number, "name": document.id, "characters": len(document.text)}
         for number, document in documents.items()
@@ -225,7 +225,7 @@ async def _file(content: bytes, kind: str, _: Request) -> Response:
 
 
 async def _handle(
-    work: Callable[[Asked], dict[str, Any]], workers: Workers, request: Request
+    work: Callable[[RequestBody], dict[str, Any]], workers: Workers, request: Request
 ) -> Response:
     """Read what is asked for, and do it on a thread."""
     return await _respond(partial(work, await read_json(request)), workers)

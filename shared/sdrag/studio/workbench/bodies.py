@@ -43,7 +43,7 @@ SECONDS = 300.0
 Role = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     """
     What a request asks for: frozen, closed to unknown keys, and quoted in no error.
 
@@ -95,7 +95,7 @@ async def body_of(request: Request, most: int) -> bytes:
     return bytes(data)
 
 
-async def read_json(request: Request) -> Asked:
+async def read_json(request: Request) -> RequestBody:
     """Return what a request asks for; refuse what is no JSON, or of another shape."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -110,7 +110,7 @@ async def read_json(request: Request) -> Asked:
     except (ValueError, RecursionError):
         raise RefusedError(400, "The request is no JSON.") from None
     try:
-        return Asked.model_validate(value)
+        return RequestBody.model_validate(value)
     except ValidationError:
         raise RefusedError(422, "The request is not as it must be.") from None
 
@@ -133,7 +133,7 @@ class Workers:
             self._space += 1
             raise
         task = asyncio.ensure_future(asyncio.to_thread(_without_logs, work))
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._free_slot)
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if not done:
             raise RefusedError(
@@ -141,7 +141,7 @@ class Workers:
             )
         return task.result()
 
-    def _ended(self, task: asyncio.Task[T]) -> None:
+    def _free_slot(self, task: asyncio.Task[T]) -> None:
         self._slots.release()
         self._space += 1
         if not task.cancelled():

@@ -73,7 +73,7 @@ class Gate:
         """Check a request and pass it on."""
         if scope["type"] != "http":
             return  # no websockets here
-        answer = _Answer(send)
+        answer = _Sender(send)
         try:
             self._check(scope["path"], Headers(scope=scope))
             await self._app(scope, receive, answer)
@@ -108,7 +108,7 @@ class Gate:
         )
 
 
-class _Answer:
+class _Sender:
     """Sends an answer with the headers, or another one in its place."""
 
     def __init__(self, send: Send) -> None:

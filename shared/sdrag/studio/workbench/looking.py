@@ -94,7 +94,7 @@ class Colouring(Confidential):
         return {
             "name": document.id,
             "chunks": list(_chunks(document, here, marks)),
-            "words": list(preview.compared().values()),
+            "words": list(preview.count_changes().values()),
         }
 
     def explain(

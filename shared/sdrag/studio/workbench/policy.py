@@ -9,7 +9,7 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.errors import PolicyError
 from sdrag.policy import Policy
 from sdrag.policy.reading import parsed
-from sdrag.studio.authoring.policy_text import disabled
+from sdrag.studio.authoring.policy_text import find_disabled
 from sdrag.studio.authoring.understood_as import describe, settings_of
 from sdrag.studio.workbench.gate import RefusedError
 from sdrag.vocabulary import Sensitivity
@@ -41,7 +41,7 @@ def describe_text(text: str) -> dict[str, Any]:
             for number, rule in enumerate(policy.rules[:MAX_CONSTRAINTS])
         ],
         "constraint_count": len(policy.rules),
-        "disabled": [] if problems else disabled(text)[:MAX_CONSTRAINTS],
+        "disabled": [] if problems else find_disabled(text)[:MAX_CONSTRAINTS],
         "settings": [] if problems else list(settings_of(policy)),
         "roles": list(dict.fromkeys(_roles(policy)))[:MAX_CONSTRAINTS],
         "sensitivity": None if problems else policy.disclosure.sensitivity,

@@ -26,7 +26,7 @@ _MOST_CONNECTIONS = 64
 
 def serve(bench: Workbench, port: int, announce: Callable[[str], None]) -> None:
     """Serve until interrupted; `announce` is called with the address and its token."""
-    listening = _listening(port)
+    listening = _listen(port)
     chosen = int(listening.getsockname()[1])
     token = secrets.token_urlsafe(32)
     config = uvicorn.Config(
@@ -47,7 +47,7 @@ def serve(bench: Workbench, port: int, announce: Callable[[str], None]) -> None:
             uvicorn.Server(config).run(sockets=[listening])
 
 
-def _listening(port: int) -> socket.socket:
+def _listen(port: int) -> socket.socket:
     opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
