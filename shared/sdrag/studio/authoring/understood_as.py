@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
@@ -229,9 +229,7 @@ def limits_of(rule: Constraint) -> tuple[str, ...]:
     for key, values in rule.where.items():
         missing = "" if rule.where_missing == "skip" else ", or where that is missing"
         limits.append(f"only where {key} is {_join(map(str, values), 'or')}{missing}")
-    for attributes in rule.unless:
-        who = (f"{key}: {_join(map(str, v), 'or')}" for key, v in attributes.items())
-        limits.append(f"not for whoever has {_join(who)}")
+    limits += (f"not for {_readers(attributes)}" for attributes in rule.unless)
     if rule.always:
         limits.append("for every text, whatever is asked")
     if rule.sensitivity:
@@ -288,15 +286,18 @@ def _audiences_of(policy: Policy) -> Iterator[str]:
         held = [r for r in rules if r.id != rule.id and attributes not in r.unless]
         others = [r.id for r in held if asked[r.id] & asked[rule.id]]
         if others:
-            who = (
-                f"{key}: {_join(map(str, v), 'or')}" for key, v in attributes.items()
-            )
             both = asked[rule.id].intersection(*(asked[name] for name in others[:1]))
             yield (
-                f"warning: whoever has {_join(who)} is exempt from {rule.id} and is"
+                f"warning: {_readers(attributes)} is exempt from {rule.id} and is"
                 f" still shown a placeholder for {_join(names_of(both))}, which"
                 f" {_join(others)} {'hide' if others[1:] else 'hides'} too"
             )
+
+
+def _readers(attributes: Mapping[str, Collection[Any]]) -> str:
+    """Say whom attributes exempt."""
+    who = (f"{key}: {_join(map(str, v), 'or')}" for key, v in attributes.items())
+    return f"whoever has {_join(who)}"
 
 
 def _quote_counted(reason: str, parsed: ParsedConstraint) -> str:

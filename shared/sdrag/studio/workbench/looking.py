@@ -11,6 +11,7 @@ question it is shown what a model receives, without sdrag and with it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from sdrag.detectors.local import LocalDetector
@@ -18,7 +19,6 @@ from sdrag.disclosure.setup import not_understood
 from sdrag.explanation import Explainer, Explanation
 from sdrag.explanation.marked import Mark, stretches
 from sdrag.linkage import Masked, fit
-from sdrag.linkage.graph import Edges
 from sdrag.memo import Memo
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy, binds
@@ -270,15 +270,18 @@ def find_links(policy: Policy, documents: Mapping[int, Passage]) -> dict[str, An
 
 def _by_document(masked: Masked) -> Iterator[dict[str, Any]]:
     """Yield each linked document: to which others, and what masking takes out of it."""
-    plan, corpus = masked.plan, masked.plan.corpus
-    names, entities = corpus.document_ids, masked.assessment.resolved.entities
-    left = _neighbours(plan.after)
-    for number, others in sorted(_neighbours(plan.before).items())[:MAX_LINKED]:
+    plan, corpus, graph = masked.plan, masked.plan.corpus, masked.graph
+    names = dict(zip(graph, corpus.document_ids, strict=True))
+    entities = masked.assessment.resolved.entities
+    linked = ((n, node) for n, node in enumerate(graph) if graph.degree[node])
+    for number, node in islice(linked, MAX_LINKED):
         inside = corpus.entity[corpus.document == number].tolist()
         yield {
-            "document": names[number],
-            "linked": [names[other] for other in others],
-            "left": [names[other] for other in left.get(number, ())],
+            "document": names[node],
+            "linked": [names[other] for other in graph[node]],
+            "left": [
+                names[other] for other, link in graph[node].items() if link["kept"]
+            ],
             "before": round(float(plan.document_risk_before[number]), 3),
             "after": round(float(plan.document_risk[number]), 3),
             "masked": [
@@ -287,13 +290,3 @@ def _by_document(masked: Masked) -> Iterator[dict[str, Any]]:
                 if plan.masked[n]
             ],
         }
-
-
-def _neighbours(edges: Edges) -> dict[int, list[int]]:
-    """Return which documents each document is linked with."""
-    linked: dict[int, list[int]] = {}
-    pairs = zip(edges.first.tolist(), edges.second.tolist(), strict=True)
-    for first, second in pairs:
-        linked.setdefault(first, []).append(second)
-        linked.setdefault(second, []).append(first)
-    return linked
