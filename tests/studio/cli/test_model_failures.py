@@ -44,7 +44,7 @@ REDACTING = [
     f"preview policy.json --text '{TEXT}'",
     "eval policy.json articles.json",
     "check policy.json",
-    "model-check policy.json articles.json",
+    "model-check policy.json",
 ]
 OTHERS = {
     "mask notes masked": '{"entities": []}',

@@ -68,6 +68,7 @@ model-check
 model-check missing.yaml articles.json
 model-check policy.yaml missing.json
 model-check policy.yaml chunks.jsonl
+model-check policy.yaml
 model-check policy.yaml --llm other
 scan missing
 scan documents
@@ -82,7 +83,11 @@ suggest chunks.jsonl --policy key.yaml --must-go Marsh
 suggest chunks.jsonl --llm other
 workbench missing.yaml
 workbench policy.yaml --documents missing
+workbench documents
+workbench binary
 workbench policy.yaml --port 70000
+workbench policy.yaml --port many
+workbench policy.yaml --host 192.0.2.1
 audit missing.jsonl
 audit documents
 audit empty.jsonl

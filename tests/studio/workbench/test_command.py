@@ -32,30 +32,6 @@ def typed(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     return int(ended.value.code or 0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["none.yaml"], "none.yaml is no file"),
-        (["documents"], "documents is no file"),
-        (["binary.yaml"], "is not UTF-8"),
-        (["policy.yaml", "--documents", "none"], "There is no none"),
-        (["policy.yaml", "--port", "70000"], "--port"),
-        (["policy.yaml", "--port", "many"], "--port"),
-        (["policy.yaml", "--host", "192.0.2.1"], "--host"),
-        (["policy.yaml", "--prot", "1"], "--prot"),
-    ],
-)
-def test_a_wrong_call_ends_with_2(folder, monkeypatch, capsys, arguments, said):
-    """And says what is wrong; nobody can make it listen to other machines."""
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setenv("COLUMNS", "200")
-    (folder / "binary.yaml").write_bytes(b"\xff\xfe\xfa")
-
-    assert typed(monkeypatch, *arguments) == 2
-    assert said in re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().err)
-
-
 def test_a_port_in_use_is_one_line(folder, monkeypatch, capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -31,7 +31,6 @@ constraints:
 disclosure:
   sensitivity: high
 """
-TEXT = "The witness Jonathan Meyers saw the Bluebird. Then Petra Olsen left Ward 7."
 
 
 def sentences(text: str) -> list[str]:
@@ -105,26 +104,6 @@ def test_a_key_is_put_where_it_belongs(policy, expected):
     assert let_stay(changed, ["14 May"], [document]) == (changed, ["stays already"])
 
 
-@pytest.mark.parametrize("policy", [POLICY, "constraints: []\n", "disclosure: {}\n"])
-@pytest.mark.parametrize(
-    "words", ["Jonathan Meyers", "Meyers saw the", "the Bluebird", 'A "b": c']
-)
-async def test_what_must_go_goes_with_an_example(ask, drop, policy, words):
-    """Under the sentence that hides it, or under one that is added for it."""
-    text = f"{TEXT} It says {words}."
-    (document,) = (await drop("a.txt", text.encode())).json()["documents"]
-    body = {"policy": policy, "document": document["number"], "words": words}
-
-    edited = (await ask("edit", change="go", **body))["policy"]
-
-    again = await ask("edit", change="go", **{**body, "policy": edited})
-    checked = run_examples(Policy.parse(edited))
-    assert (checked.passed, checked.failed) == (1, 0)
-    assert again["policy"] == edited
-    added = len(sentences(edited)) - len(sentences(policy))
-    assert added == (policy != POLICY or words != "Jonathan Meyers")
-
-
 async def test_names_that_stay_are_read_together(ask, drop):
     """What is hidden as a part of another name stays when that one stays too."""
     text = "She came to Nightingale Ward. Then she was moved to Ward 7."
@@ -194,6 +173,13 @@ JSON = '{\n "constraints": ["Hide dates"],\n "tracing": {"inner": "hidden"}\n}\n
 BLOCK = "# a\nconstraints:\n  - |\n    Hide dates\n\n    # of all\n  # b\n"
 # What must happen, in capitals where it is undone; policy, words, a text with them.
 CHANGES = [
+    ("go", POLICY, "Jonathan Meyers", "The witness Jonathan Meyers saw it."),
+    (
+        "go",
+        "disclosure: {}\n",
+        "Meyers saw the",
+        "The witness Jonathan Meyers saw the van.",
+    ),
     ("go", BARE, "code: red", "The code: red was called."),
     ("go", FULL, "bin #4", "It stands in bin #4 there."),
     ("go", BARE, 'the "grey" box', 'It was in the "grey" box then.'),
@@ -257,6 +243,8 @@ async def test_each_edit_does_what_was_asked_or_is_undone(ask, drop, tmp_path: P
             released = sdrag.explain(text, after).released or ""
             assert (" ".join(words.split()) in released) == (kind == "stay"), case
             assert not run_examples(after).failed, case
+            again, _ = function(changed, [words], [Passage("a", text)])
+            assert again == changed, case
             assert (kind == "stay") != any(rule.examples for rule in after.constraints)
 
 
