@@ -27,6 +27,7 @@ from sdrag.pipeline import Disclosure, Engine, Request, bind, disclose
 from sdrag.studio.evaluation.index import SentenceIndex
 from sdrag.studio.evaluation.measures import (
     completeness,
+    find_broken,
     lost_words,
     share_kept,
     witness_spans,
@@ -265,7 +266,7 @@ def _figures(
     for answer in answers:
         article = articles[answer.article]
         witnesses = article["constraint_to_witness_words"]
-        leaked = {n for n, w in witnesses.items() if witness_spans(answer.text, w)}
+        leaked = find_broken(answer.text, witnesses)
         union.setdefault(answer.article, set()).update(leaked)
         if answer.question["relevant_constraints"]:
             relevant.append(share_kept(answer.question["relevant_constraints"], leaked))

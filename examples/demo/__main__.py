@@ -29,8 +29,8 @@ from sdrag import RawTextFilter
 from sdrag.placeholders import DEFAULT
 from sdrag.studio.cli.common import progress_bars
 from sdrag.studio.evaluation.measures import (
-    broken,
     completeness,
+    find_broken,
     share_kept,
     witness_spans,
 )
@@ -135,7 +135,7 @@ def _ask(
         answers.append(ask(wording.format(question=question.text)))
         advance(1)
     leaked = [
-        broken(answer, question.witnesses, question.relevant)
+        find_broken(answer, question.witnesses)
         for question, answer in zip(questions, answers, strict=True)
     ]
     privacy = fmean(

@@ -25,6 +25,7 @@ from sdrag.studio.evaluation.articles import Article, Question
 from sdrag.studio.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.studio.evaluation.measures import (
     completeness,
+    find_broken,
     lost_words,
     share_kept,
     witness_spans,
@@ -60,7 +61,7 @@ class _Answer(Confidential):
     released: str
 
     def broken(self) -> frozenset[str]:
-        return frozenset(leak.constraint for leak in self.leaks())
+        return find_broken(self.released, self.article.witnesses)
 
     def leaks(self) -> Iterator[Leak]:
         number = self.article.questions.index(self.question) + 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -24,6 +24,15 @@ from sdrag.vocabulary import Span
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 _WORD = re.compile(r"\w+")
+
+
+def find_broken(
+    released: str, witnesses: Mapping[str, Sequence[str]]
+) -> frozenset[str]:
+    """Return the constraints that a released text breaks."""
+    return frozenset(
+        n for n, words in witnesses.items() if witness_spans(released, words)
+    )
 
 
 def share_kept(constraints: Collection[str], broken_ones: Collection[str]) -> float:
