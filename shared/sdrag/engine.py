@@ -25,7 +25,7 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.models import UnionDetector
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.setup import DisclosureSetup, check_understood
-from sdrag.disclosure.texts import with_documents
+from sdrag.disclosure.texts import name_documents
 from sdrag.effects import steps as drivers
 from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
@@ -341,7 +341,7 @@ class Engine:
         """Warn of what a corpus lacks: documents, and the keys that a `where` names."""
         self.warnings.of_keys(self.policy.rules, passages)
         keys = self.policy.disclosure.document_keys
-        self.warnings.of_documents(with_documents(passages, keys))
+        self.warnings.of_documents(name_documents(passages, keys))
 
     def warn_of_principal(self, principal: Principal | None) -> None:
         """Warn of a principal whose role is nearly one that the policy names."""

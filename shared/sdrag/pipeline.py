@@ -14,13 +14,17 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from sdrag.disclosure.cut import mark_of
+from sdrag.disclosure.cut import choose_for_type
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
-from sdrag.disclosure.influence import check_marked, redact_question, release_marked
 from sdrag.disclosure.ingest import Ingested, ingest
-from sdrag.disclosure.release import decision
-from sdrag.disclosure.texts import with_documents
+from sdrag.disclosure.redacted_index import (
+    check_view_stamps,
+    redact_question,
+    release_stamped_view,
+)
+from sdrag.disclosure.release import record_decision
+from sdrag.disclosure.texts import name_documents
 from sdrag.disclosure.unsupported import find_unsupported
 from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps, search
@@ -102,15 +106,15 @@ def _release(
     """Guard, locate, cut and guard again what the principal may see."""
     policy, setup = engine.policy, engine.disclosure
     engine.warn_of_principal(request.principal)
-    passages = with_documents(allowed.passages, policy.disclosure.document_keys)
+    passages = name_documents(allowed.passages, policy.disclosure.document_keys)
     is_marked = policy.disclosure.influence == "none" and engine.stage != "view"
     if is_marked:
-        check_marked(passages, request.principal, setup)
+        check_view_stamps(passages, request.principal, setup)
     screened = yield from _guard_retrieved(passages, request, engine)
     chosen = screened.passages[:wanted]
     if is_marked:
-        redactions = release_marked(chosen, setup)
-        disclosed = Disclosed(redactions, tuple(map(decision, redactions)))
+        redactions = release_stamped_view(chosen, setup)
+        disclosed = Disclosed(redactions, tuple(map(record_decision, redactions)))
     else:
         disclosed = yield from enforce(chosen, request.query, request.principal, setup)
     disclosed = yield from _limit_session(chosen, disclosed, request, engine)
@@ -144,7 +148,7 @@ def _limit_session(
         setup.state,
         engine.detector,
         setup.placeholders,
-        partial(mark_of, section=policy.disclosure),
+        partial(choose_for_type, section=policy.disclosure),
     )
     documents = [setup.document_of(passage) for passage in passages]
     redactions, decisions = yield from session.show(disclosed.redactions, documents)
@@ -190,7 +194,7 @@ def bind(
     Raises:
         SdragError: The embeddings or the state failed.
     """
-    named = with_documents(passages, engine.policy.disclosure.document_keys)
+    named = name_documents(passages, engine.policy.disclosure.document_keys)
     return (yield from ingest(named, engine.disclosure, progress))
 
 

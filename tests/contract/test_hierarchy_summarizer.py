@@ -45,7 +45,7 @@ def paired(rows, *_, **__):
 @pytest.fixture(autouse=True)
 def _in_pairs(request, monkeypatch):
     if not request.node.get_closest_marker("slow"):
-        monkeypatch.setattr("sdrag.disclosure.hierarchy.fitting_clusters", paired)
+        monkeypatch.setattr("sdrag.disclosure.hierarchy.cluster_to_fit", paired)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import sdrag.detectors
 import sdrag.disclosure.local
 import sdrag.guardrails
 from sdrag.disclosure import cut as cutting
-from sdrag.disclosure.cut import Marks
+from sdrag.disclosure.cut import PlaceholderStyle
 from sdrag.guardrails.injection.classifier import windows
 from sdrag.policy import DisclosureSection
 from sdrag.text.spans import SpanUnion
@@ -136,7 +136,7 @@ def steps(monkeypatch):
     return counted
 
 
-PLAIN = Marks.of((), DisclosureSection(placeholders="plain"))
+PLAIN = PlaceholderStyle.of((), DisclosureSection(placeholders="plain"))
 
 
 def every_word(text: str) -> list[Span]:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure.cut import Marks, cut
+from sdrag.disclosure.cut import PlaceholderStyle, cut
 from sdrag.disclosure.forms import find_forms, lasts, name_forms
-from sdrag.disclosure.release import close, find_disguised
-from sdrag.disclosure.texts import plain, rewritten
+from sdrag.disclosure.release import find_disguised, propagate
+from sdrag.disclosure.texts import copy_plain, rewrite_strings
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import DisclosureSection
@@ -26,7 +26,7 @@ from ..support.scripted import Scripted, locate_by
 from ..support.tables import each_row
 
 HOLE = "[REDACTED]"
-HOLES = Marks.of((), DisclosureSection(placeholders="plain"))
+HOLES = PlaceholderStyle.of((), DisclosureSection(placeholders="plain"))
 RULES = {
     "n": Constraint("n", "Remove names of witnesses"),
     "d": Constraint("d", "Hide doses"),
@@ -87,7 +87,7 @@ def in_a_hole(text, span):
 
 def closed(text, found, register):
     spans = {rule: [f.span for f in own] for rule, own in by_rule(found).items()}
-    return close(text, spans, register)
+    return propagate(text, spans, register)
 
 
 def taken(text, found, register):
@@ -318,7 +318,7 @@ def test_metadata_that_leaves(metadata, left):
     def rewrite(value):
         return None if value in {"gone", "42"} else value.replace("Ann", "#")
 
-    assert rewritten(plain(metadata, metadata), rewrite) == left
+    assert rewrite_strings(copy_plain(metadata, metadata), rewrite) == left
 
 
 def test_a_long_form_goes_again_in_parts():

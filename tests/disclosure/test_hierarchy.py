@@ -10,7 +10,7 @@ from sdrag.disclosure.hierarchy import (
     SOURCES_KEY,
     HierarchySettings,
     add_summaries,
-    fitting_clusters,
+    cluster_to_fit,
     in_layers,
 )
 from sdrag.effects.steps import Complete, Embed, run
@@ -152,7 +152,7 @@ def test_a_cluster_that_is_too_long_is_parted(limit, groups):
     vectors = np.eye(4, dtype=np.float32)
     settings = HierarchySettings(characters=limit)
 
-    assert fitting_clusters(vectors, [10] * 4, settings) == groups
+    assert cluster_to_fit(vectors, [10] * 4, settings) == groups
 
 
 def test_prompts_hold_whole_chunks():

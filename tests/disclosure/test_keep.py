@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sdrag import Policy, PolicyError
 from sdrag.disclosure import keep
-from sdrag.disclosure.keep import without_kept
+from sdrag.disclosure.keep import apply_keeps
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import State, open_state
 from sdrag.text.folding import fold
@@ -148,7 +148,7 @@ def test_each_sentence_is_searched_once_for_what_is_near() -> None:
         for match in re.finditer(r"3 May 1984", text)
     ]
     with mock.patch.object(keep, "fold", wraps=fold) as folded:
-        assert without_kept(text, findings, rule) == []
+        assert apply_keeps(text, findings, rule) == []
     assert folded.call_count == 1
 
 

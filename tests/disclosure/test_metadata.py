@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pytest
 from pydantic import ValidationError
 
-from sdrag.disclosure.texts import Texts, leaves, plain, rewritten
+from sdrag.disclosure.texts import Texts, copy_plain, find_leaves, rewrite_strings
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
@@ -94,10 +94,10 @@ def released(metadata: dict[str, Any]) -> dict[str, Any]:
 def test_what_is_not_read_does_not_leave(depth):
     """The engine reads as deep as the release writes; deeper, the key is left out."""
     for nested in (in_lists, in_mappings, in_keys, in_tuples):
-        metadata = plain({"key": nested(depth)}, ["key"])
+        metadata = copy_plain({"key": nested(depth)}, ["key"])
         left = released({"read": nested(depth)})
 
-        assert (NAME in leaves(metadata)) is (depth <= MOST_DEPTH)
+        assert (NAME in find_leaves(metadata)) is (depth <= MOST_DEPTH)
         assert ("read" in left) is (depth <= MOST_DEPTH)
         assert ("[name]" in str(left)) is (depth <= MOST_DEPTH)
         assert NAME not in str(left)
@@ -125,7 +125,7 @@ def test_a_value_that_cannot_be_read_whole_is_left_out():
     """Its key goes, and no other key does; also where no constraint reads it."""
     for place, value in enumerate(UNREADABLE):
         metadata = {"one": value, "other": "x"}
-        assert plain(metadata, metadata) == {"other": "x"}, place
+        assert copy_plain(metadata, metadata) == {"other": "x"}, place
         assert "unread" not in released({"unread": value}), place
 
 
@@ -134,15 +134,15 @@ def test_the_values_of_one_passage_share_a_bound():
     half = list(range(MOST_VALUES // 2))
     metadata = {"a": half, "b": half, "c": [1]}
 
-    assert plain(metadata, metadata).keys() == {"a", "c"}
+    assert copy_plain(metadata, metadata).keys() == {"a", "c"}
 
 
 def test_a_value_is_read_once():
     """What leaves is what was read, whatever the host's object says next time."""
-    metadata = plain({"key": Changing()}, ["key"])
+    metadata = copy_plain({"key": Changing()}, ["key"])
 
-    assert leaves(metadata) == ["key", "nothing"]
-    assert rewritten(metadata, lambda said: said) == {"key": {"key": "nothing"}}
+    assert find_leaves(metadata) == ["key", "nothing"]
+    assert rewrite_strings(metadata, lambda said: said) == {"key": {"key": "nothing"}}
 
 
 @each_row(

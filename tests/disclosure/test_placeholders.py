@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure.cut import Marks, cut
+from sdrag.disclosure.cut import PlaceholderStyle, cut
 from sdrag.disclosure.ingest import forget_document
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
@@ -76,7 +76,7 @@ def test_placeholders_are_left_alone(style):
         assert released(text, {"placeholders": style}) == text
 
 
-MARKED = Marks.of(
+MARKED = PlaceholderStyle.of(
     [
         Constraint("people", "Remove names of people"),
         Constraint("dates", "Hide dates"),
@@ -213,7 +213,9 @@ def test_a_number_is_of_the_words_and_the_document_alone(
 def test_other_words_and_other_documents_have_other_numbers():
     """Under one key: what a number is made with is no secret to a test."""
     rules = [Constraint("names", "Remove names of people")]
-    marks = Marks.of(rules, DisclosureSection(placeholders="numbered"), DEFAULT)
+    marks = PlaceholderStyle.of(
+        rules, DisclosureSection(placeholders="numbered"), DEFAULT
+    )
     text = "Ann Lee, ANN  LEE and Bob Ray"
     spans = (Span(0, 7), Span(9, 17), Span(22, 29))
     left = [

@@ -137,7 +137,7 @@ def choose(
     rules = [rule for rule in binding if not rule.always]
     names = {rule.id for rule in rules}
     if passages and len(rules) > FEW:
-        names = _bound(passages, rules, state)
+        names = _find_bound(passages, rules, state)
     kept = names
     if section.limited and passages and len(names) > (section.top_k or 0):
         listed = [rule for rule in rules if rule.id in names]
@@ -151,7 +151,7 @@ def choose(
     )
 
 
-def _bound(
+def _find_bound(
     passages: Sequence[Passage], rules: Sequence[Constraint], state: State
 ) -> set[str]:
     """Return what is bound to one of the passages; all where one was never bound."""
@@ -227,14 +227,14 @@ def _scores(
         close = yield from _compare(written, ["\n".join(texts)], state, remember=False)
         return close[:, 0]
     if strategy == "query":
-        constraints = yield from _embedded(written, state)
-        return _cosines(constraints, (yield from _embedded_query(query)))[:, 0]
+        constraints = yield from _embed(written, state)
+        return _cosines(constraints, (yield from _embed_query(query)))[:, 0]
     close = yield from _compare(written, texts, state)
     if strategy == "maximum":
         return np.asarray(close.max(axis=1))
     if strategy == "weighted_average":
-        asked = yield from _embedded_query(query)
-        close = close * _cosines(asked, (yield from _embedded(texts, state)))
+        asked = yield from _embed_query(query)
+        close = close * _cosines(asked, (yield from _embed(texts, state)))
     return np.asarray(close.sum(axis=1) / len(texts))
 
 
@@ -246,7 +246,7 @@ def _compare(
     remember: bool = True,
 ) -> Steps[Matrix]:
     kept, passing = (texts, ()) if remember else ((), texts)
-    vectors = yield from _embedded([*constraints, *kept], state, passing=passing)
+    vectors = yield from _embed([*constraints, *kept], state, passing=passing)
     return _cosines(vectors[: len(constraints)], vectors[len(constraints) :])
 
 
@@ -256,13 +256,13 @@ def _cosines(rows: Matrix, columns: Matrix) -> Matrix:
     return cosines.round(SCORE_DIGITS).astype(np.float32)
 
 
-def _embedded_query(query: str) -> Steps[Matrix]:
+def _embed_query(query: str) -> Steps[Matrix]:
     (outcome,) = yield from embed([query], query=True)
     vector: Vector = replied(outcome)
     return vector[None]
 
 
-def _embedded(
+def _embed(
     texts: Sequence[str], state: State, *, passing: Sequence[str] = ()
 ) -> Steps[Matrix]:
     """

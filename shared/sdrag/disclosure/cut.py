@@ -40,7 +40,7 @@ from sdrag.vocabulary import Confidential, Constraint, Span
 
 Taken = Mapping[Span, frozenset[str]]
 """Spans, and the ids of the constraints that take each."""
-WHOLE = Span(0, maxsize)
+WITHHOLD_ALL = Span(0, maxsize)
 """What takes this takes a text whole: nothing of it may leave, no mark either."""
 
 
@@ -69,11 +69,13 @@ class Replacements:
         return RedactedText(redacted, self.constraint_ids, len(marks))
 
 
-def cut(text: str, taken: Taken, applied: Sequence[str], marks: Marks) -> Replacements:
+def cut(
+    text: str, taken: Taken, applied: Sequence[str], marks: PlaceholderStyle
+) -> Replacements:
     """Return what constraints replace in a text."""
     enforced = frozenset(applied)
     spans = {span: by & enforced for span, by in taken.items() if by & enforced}
-    whole = spans.pop(WHOLE, frozenset[str]())
+    whole = spans.pop(WITHHOLD_ALL, frozenset[str]())
     if spans:
         standing = SpanUnion(marks.placeholders.find(text))
         spans = {span: by for span, by in spans.items() if not standing.contains(span)}
@@ -120,7 +122,7 @@ _Nouns = tuple[tuple[str, ...], bool]
 
 
 @dataclass(frozen=True)
-class Marks:
+class PlaceholderStyle:
     """
     The marks of a policy.
 
@@ -191,7 +193,7 @@ class Marks:
         return self.placeholders.numbered(noun, self.keys.of("number", words))
 
 
-def mark_of(type_: str, section: DisclosureSection) -> str:
+def choose_for_type(type_: str, section: DisclosureSection) -> str:
     """Return what stands in place of a mention of a type."""
     if section.placeholders == "plain":
         return section.placeholder

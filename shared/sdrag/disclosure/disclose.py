@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.binding import Candidates, choose_for
-from sdrag.disclosure.influence import by_form, mark
 from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.lookup import find_unreadable
 from sdrag.disclosure.model.extract import extract
 from sdrag.disclosure.model.rephrase import rephrase
-from sdrag.disclosure.release import Enforcement, decision, release, withheld
+from sdrag.disclosure.redacted_index import by_form, stamp_view
+from sdrag.disclosure.release import Enforcement, record_decision, release, withhold
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts, by_document
 from sdrag.effects.steps import Steps, replied, try_each
@@ -91,14 +91,14 @@ def disclose(
     rest = yield from _disclose(read, query, principal, setup)
     later = iter(rest.redactions)
     redactions = tuple(
-        redaction if redaction.passage is None else _united(redaction, next(later))
+        redaction if redaction.passage is None else _unite(redaction, next(later))
         for redaction in formed.redactions
     )
     left_out = rest.decisions[len(read) :]
-    return Disclosed(redactions, (*map(decision, redactions), *left_out))
+    return Disclosed(redactions, (*map(record_decision, redactions), *left_out))
 
 
-def _united(first: Redaction, second: Redaction) -> Redaction:
+def _unite(first: Redaction, second: Redaction) -> Redaction:
     """Return what two readings, one after the other, made of a passage."""
     ids = dict.fromkeys((*first.constraint_ids, *second.constraint_ids))
     spans = first.spans + second.spans
@@ -120,30 +120,32 @@ def _disclose(
     try:
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
         candidates = yield from choose_for(texts.passages, query, principal, setup)
-        enforcement = yield from enforced(texts, candidates, setup)
-        redactions = released(enforcement)
+        enforcement = yield from enforce(texts, candidates, setup)
+        redactions = release_all(enforcement)
     except SdragError as error:
-        return _nothing(passages, error, setup)
+        return _withhold_all(passages, error, setup)
     left_out = candidates.decisions
-    return Disclosed(redactions, (*map(decision, redactions), *left_out))
+    return Disclosed(redactions, (*map(record_decision, redactions), *left_out))
 
 
-def enforced(
+def enforce(
     texts: Texts,
     candidates: Candidates,
     setup: DisclosureSetup,
     *,
-    whole: bool = False,
+    from_document: bool = False,
 ) -> Steps[Enforcement]:
     """Locate what constraints withhold in texts."""
     section = setup.policy.disclosure
     applied = candidates.applied
-    lookup = yield from locate_texts(texts, setup, candidates.asked, whole=whole)
+    lookup = yield from locate_texts(
+        texts, setup, candidates.asked, from_document=from_document
+    )
     if not setup.has_model and setup.locator.meaning:  # else it is read again
         lookup.doubts |= find_unreadable(lookup)
     names = {rule.id for rule in applied}
     enforcement = Enforcement(
-        lookup, _those(texts.applied[: len(texts.passages)], names)
+        lookup, _keep_named(texts.applied[: len(texts.passages)], names)
     )
     if setup.has_model and any(rule.method == "rephrase" for rule in applied):
         enforcement = yield from rephrase(enforcement, setup)
@@ -152,7 +154,7 @@ def enforced(
     return enforcement
 
 
-def released(enforcement: Enforcement) -> tuple[Redaction, ...]:
+def release_all(enforcement: Enforcement) -> tuple[Redaction, ...]:
     """Cut out of each passage what its constraints withhold."""
     many = range(len(enforcement.texts.passages))
     outcomes = try_each(lambda index: release(enforcement, index), many)
@@ -169,7 +171,7 @@ def model_fails(setup: DisclosureSetup) -> Steps[bool]:
     return bool(tried.doubts)
 
 
-def _those(
+def _keep_named(
     applied: Sequence[tuple[str, ...]], names: set[str]
 ) -> list[tuple[str, ...]]:
     """Keep some of the constraints that hold for texts; most texts have the same."""
@@ -180,15 +182,15 @@ def _those(
     return [kept[ids] for ids in applied]
 
 
-def _nothing(
+def _withhold_all(
     passages: Sequence[Passage], error: SdragError, setup: DisclosureSetup
 ) -> Disclosed:
     """Withhold everything; ids are aliased, for nobody has looked at them."""
     code = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
     redactions = tuple(
-        withheld(alias(passage.id, setup.key), code) for passage in passages
+        withhold(alias(passage.id, setup.key), code) for passage in passages
     )
-    return Disclosed(redactions, tuple(map(decision, redactions)))
+    return Disclosed(redactions, tuple(map(record_decision, redactions)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -233,8 +235,8 @@ def redact_for_audience(
         decisions += disclosed.decisions
         for passage, redaction in zip(document, disclosed.redactions, strict=True):
             if redaction.passage is not None:
-                shown = _shown(passage, redaction.passage, keys, setup)
-                kept.append(mark(shown, audience, setup) if marks else shown)
+                shown = _view_of(passage, redaction.passage, keys, setup)
+                kept.append(stamp_view(shown, audience, setup) if marks else shown)
     return AudienceView(tuple(kept), tuple(decisions))
 
 
@@ -252,7 +254,7 @@ def control_keys(policy: Policy) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in named if key is not None))
 
 
-def _shown(
+def _view_of(
     passage: Passage, released: Passage, keys: Sequence[str], setup: DisclosureSetup
 ) -> Passage:
     metadata = {k: v for k, v in released.metadata.items() if k != EVIDENCE_KEY}

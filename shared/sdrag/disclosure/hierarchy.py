@@ -203,7 +203,7 @@ def _cluster(
     for tree in trees:
         rows = np.stack([next(vectors) for _ in tree])
         sizes = [len(passage.text) for passage in tree]
-        clustered = fitting_clusters(rows, sizes, settings)
+        clustered = cluster_to_fit(rows, sizes, settings)
         groups += [tuple(tree[row] for row in group) for group in clustered]
     return groups
 
@@ -248,7 +248,7 @@ def _summary(
     return Passage(identity, text, agreed | marks, document_id=first.document_id)
 
 
-def fitting_clusters(
+def cluster_to_fit(
     vectors: Matrix, sizes: Sequence[int], settings: HierarchySettings
 ) -> list[tuple[int, ...]]:
     """

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from sdrag.disclosure.binding import FEW, bind, choose_for
 from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.texts import LAYER_KEY, Texts, by_document, with_documents
+from sdrag.disclosure.texts import LAYER_KEY, Texts, by_document, name_documents
 from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps
 from sdrag.vocabulary import Passage
@@ -73,11 +73,11 @@ def ingest(
     """
     if setup.has_model and len(setup.policy.rules) > FEW:
         for batch in _batches(passages, setup):  # the whole corpus chooses what to ask
-            yield from _bound(batch, setup)
+            yield from _bind_new(batch, setup)
     return (yield from locate(passages, setup, progress, binds=True))
 
 
-def _bound(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
+def _bind_new(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
     """Bind the constraints to the passages that are not bound yet."""
     if not setup.has_embeddings:
         return
@@ -106,10 +106,12 @@ def locate(
     unlimited = replace(setup, policy=setup.policy.without_limits())
     for batch in _batches(passages, setup):
         if binds:
-            yield from _bound(batch, setup)
+            yield from _bind_new(batch, setup)
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         candidates = yield from choose_for(batch, "", None, unlimited)
-        lookup = yield from locate_texts(texts, setup, candidates.asked, whole=True)
+        lookup = yield from locate_texts(
+            texts, setup, candidates.asked, from_document=True
+        )
         if setup.has_embeddings:
             setup.state.bindings.place({p.id: setup.document_of(p) for p in batch})
         doubts = lookup.doubts | lookup.fallbacks
@@ -127,7 +129,7 @@ def forget_document(passages: Sequence[Passage], setup: DisclosureSetup) -> Step
     """Forget documents that left the index, with all that was located in them."""
     state = setup.state
     keys = setup.policy.disclosure.document_keys
-    named = with_documents(passages, keys)
+    named = name_documents(passages, keys)
     documents = {setup.document_of(passage) for passage in named}
     yield from ()
     state.findings.forget(documents)

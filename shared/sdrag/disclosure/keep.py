@@ -36,7 +36,7 @@ _LONGEST_LABEL = 20
 """A sentence of so many characters may say what the next one is."""
 
 
-def without_kept(
+def apply_keeps(
     text: str, findings: Sequence[Finding], constraint: Constraint
 ) -> list[Finding]:
     """Return what is left of findings once the keeps of their constraint are heard."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 from sdrag.disclosure.forms import find_forms
-from sdrag.disclosure.keep import without_kept
+from sdrag.disclosure.keep import apply_keeps
 from sdrag.disclosure.lookup import ENCODED, Doubts, Found, Lookup, find_unreadable
 from sdrag.disclosure.model.confirm import confirm
 from sdrag.disclosure.model.extract import ModelFindings, extract
@@ -38,7 +38,7 @@ from sdrag.effects.steps import (
     try_each,
 )
 from sdrag.errors import InternalError, LocalLimitError
-from sdrag.state.findings import Located
+from sdrag.state.findings import FindingRow
 from sdrag.state.register import Form
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
@@ -72,7 +72,7 @@ def locate_texts(
     setup: DisclosureSetup,
     chosen: Collection[str],
     *,
-    whole: bool = False,
+    from_document: bool = False,
 ) -> Steps[Lookup]:
     """
     Look up what is known of texts, read what is not, and keep it.
@@ -81,22 +81,27 @@ def locate_texts(
         texts: With all constraints of the policy.
         setup: The engine.
         chosen: The ids of the constraints that a model is asked about.
-        whole: The texts are whole documents, in their order. Then a constraint that was
-            not chosen counts as looked for.
+        from_document: The texts are whole documents, in their order. Then a constraint
+            that was not chosen counts as looked for.
     """
     lookup = Lookup(texts, setup)
     lookup.load()
-    local = lookup.missing(lookup.local, whole=whole)
-    model = lookup.missing(lookup.model, whole=whole)
+    local = lookup.missing(lookup.local, from_document=from_document)
+    model = lookup.missing(lookup.model, from_document=from_document)
     asked = {i: [n for n in names if n in chosen] for i, names in model.items()}
-    reading = yield from _read(lookup, local, asked, whole=whole)
-    seen = model if whole else asked
-    (kept,) = try_each(lambda read: _keep(lookup, read, local, seen, whole), [reading])
+    reading = yield from _read(lookup, local, asked, from_document=from_document)
+    seen = model if from_document else asked
+    (kept,) = try_each(
+        lambda read: _keep(lookup, read, local, seen, from_document), [reading]
+    )
     replied(kept)
     doubts, lookup.fallbacks = _without_model(lookup)
-    lookup.add(_quoted(lookup, lookup.fallbacks))
+    lookup.add(_find_quoted(lookup, lookup.fallbacks))
     lookup.doubts = doubts | reading.doubts
-    lookup.findings, lookup.read = _all_of(reading), len(local.keys() | asked.keys())
+    lookup.findings, lookup.read = (
+        _list_findings(reading),
+        len(local.keys() | asked.keys()),
+    )
     return lookup
 
 
@@ -109,8 +114,12 @@ def read_once(texts: Texts, setup: DisclosureSetup) -> Steps[tuple[Lookup, Doubt
     """
     lookup = Lookup(texts, setup)
     wanted = dict(enumerate(texts.applied[: len(texts.passages)]))
-    reading = yield from _read_locally(lookup, texts.groups(wanted), whole=False)
-    lookup.add(_rows(lookup, lookup.local, wanted, reading.local, (), whole=False))
+    reading = yield from _read_locally(
+        lookup, texts.groups(wanted), from_document=False
+    )
+    lookup.add(
+        _rows(lookup, lookup.local, wanted, reading.local, (), from_document=False)
+    )
     return lookup, reading.doubts
 
 
@@ -119,12 +128,16 @@ def _keep(
     reading: _Reading,
     local: Mapping[int, Sequence[str]],
     seen: Mapping[int, Sequence[str]],
-    whole: bool,  # noqa: FBT001 -- as the rows'
+    from_document: bool,  # noqa: FBT001 -- as the rows'
 ) -> None:
     """Keep what was looked for and found, with what is to be known again."""
-    rows = _rows(lookup, lookup.local, local, reading.local, reading.doubts, whole)
+    rows = _rows(
+        lookup, lookup.local, local, reading.local, reading.doubts, from_document
+    )
     if lookup.model is not None:
-        rows += _rows(lookup, lookup.model, seen, reading.quoted, lookup.failed, whole)
+        rows += _rows(
+            lookup, lookup.model, seen, reading.quoted, lookup.failed, from_document
+        )
     lookup.setup.state.findings.add(rows, _forms(lookup, reading))
     lookup.add(rows)
 
@@ -135,8 +148,8 @@ def _rows(
     wanted: Mapping[int, Sequence[str]],
     by_text: Found,
     doubts: Collection[tuple[int, str]],
-    whole: bool,  # noqa: FBT001 -- as the row's
-) -> list[Located]:
+    from_document: bool,  # noqa: FBT001 -- as the row's
+) -> list[FindingRow]:
     """Return what an engine looked for and found; what it doubts is not looked for."""
     rows = []
     for index, names in wanted.items():
@@ -148,7 +161,9 @@ def _rows(
                 if rule in rules
             }
             rows.append(
-                Located(lookup.keys[index], engine, frozenset(rules), spans, whole)
+                FindingRow(
+                    lookup.keys[index], engine, frozenset(rules), spans, from_document
+                )
             )
     return rows
 
@@ -168,12 +183,14 @@ def _without_model(lookup: Lookup) -> tuple[Doubts, Doubts]:
     return doubts, {pair: code for pair, code in unsure.items() if pair not in doubts}
 
 
-def _quoted(lookup: Lookup, pairs: Iterable[tuple[int, str]]) -> Iterator[Located]:
+def _find_quoted(
+    lookup: Lookup, pairs: Iterable[tuple[int, str]]
+) -> Iterator[FindingRow]:
     """Yield what the model quoted where it failed: it goes from this request."""
     for index, name in pairs:
         if spans := lookup.failed[index, name].spans:
             by_rule = {lookup.rules[name]: spans}
-            yield Located(lookup.keys[index], _QUOTED, frozenset(), by_rule)
+            yield FindingRow(lookup.keys[index], _QUOTED, frozenset(), by_rule)
 
 
 def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, dict[Form, set[bytes]]]:
@@ -195,7 +212,7 @@ def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, dict[Form, set[byte
     return grown
 
 
-def _all_of(reading: _Reading) -> dict[int, list[Finding]]:
+def _list_findings(reading: _Reading) -> dict[int, list[Finding]]:
     every: dict[int, list[Finding]] = {}
     for by_text in (reading.local, reading.quoted):
         for index, by_rule in by_text.items():
@@ -209,13 +226,15 @@ def _read(
     local: dict[int, list[str]],
     model: dict[int, list[str]],
     *,
-    whole: bool,
+    from_document: bool,
 ) -> Steps[_Reading]:
     """Have the engines read what they have not looked at."""
     if not local and not model:
         return _Reading()
     texts, setup = lookup.texts, lookup.setup
-    reading = yield from _read_locally(lookup, texts.groups(local), whole=whole)
+    reading = yield from _read_locally(
+        lookup, texts.groups(local), from_document=from_document
+    )
     if not setup.has_model:
         return reading
     groups = texts.groups(model)
@@ -225,7 +244,7 @@ def _read(
             if failure := lookup.failed.pop((index, name), None):
                 earlier = [Finding(span, name, "model") for span in failure.spans]
                 extraction.findings.setdefault(index, []).extend(earlier)
-    reading.quoted = _filed(lookup, extraction)
+    reading.quoted = _file_all(lookup, extraction)
     for (index, name), code in extraction.doubts.items():
         quoted = reading.quoted.get(index, {}).get(lookup.rules[name], ())
         lookup.remember_failure(index, name, code, [each.span for each in quoted])
@@ -242,7 +261,7 @@ def _read(
     return reading
 
 
-def _filed(lookup: Lookup, extraction: ModelFindings) -> Found:
+def _file_all(lookup: Lookup, extraction: ModelFindings) -> Found:
     filed: Found = {}
     for index, findings in extraction.findings.items():
         _file(filed, lookup, index, findings, lookup.texts.all[index].text)
@@ -271,14 +290,14 @@ def _file(
             by_rule.setdefault(finding.constraint_id, []).append(finding)
     for name, listed in by_rule.items():
         if text is not None:
-            listed = without_kept(text, listed, lookup.constraints[name])  # noqa: PLW2901
+            listed = apply_keeps(text, listed, lookup.constraints[name])  # noqa: PLW2901
         if listed:
             filed = by_text.setdefault(index, {})
             filed.setdefault(lookup.rules[name], []).extend(listed)
 
 
 def _read_locally(
-    lookup: Lookup, groups: Sequence[Group], *, whole: bool
+    lookup: Lookup, groups: Sequence[Group], *, from_document: bool
 ) -> Steps[_Reading]:
     """Ask the local engine; nothing limits what a binder asks."""
     reading = _Reading()
@@ -286,30 +305,30 @@ def _read_locally(
     fits = iter(readable(texts, lookup.setup.limits))
     over = Failure(LocalLimitError("A text is over the limit."))
     for group in groups:
-        if whole:
+        if from_document:
             yield from _read_group(lookup, group, reading)
             continue
         marks = [next(fits) for _ in group.texts]
         for index, fit in zip(group.text_indices, marks, strict=True):
             if not fit:
-                reading.doubts |= _in_doubt(index, group, over)
-        yield from _read_group(lookup, _apart(group, marks), reading)
+                reading.doubts |= _doubt_all(index, group, over)
+        yield from _read_group(lookup, _part(group, marks), reading)
     return reading
 
 
 def _read_group(lookup: Lookup, group: Group, reading: _Reading) -> Steps[None]:
     """Have texts read as they are and decoded; what could not be is in doubt."""
-    outcomes = yield from _asked(lookup, group.texts, group)
+    outcomes = yield from _ask(lookup, group.texts, group)
     decoded: list[tuple[int, Passage, MappedText]] = []
     plain = try_each(decode, [text.text for text in group.texts])
     for index, text, outcome, read in zip(
         group.text_indices, group.texts, outcomes, plain, strict=True
     ):
         if isinstance(outcome, Failure):
-            reading.doubts |= _in_doubt(index, group, outcome)
+            reading.doubts |= _doubt_all(index, group, outcome)
             continue
         if isinstance(read, Failure):
-            reading.doubts |= _in_doubt(index, group, read)
+            reading.doubts |= _doubt_all(index, group, read)
             continue
         _file(reading.local, lookup, index, outcome.value, text.text)
         back = read.value
@@ -318,10 +337,10 @@ def _read_group(lookup: Lookup, group: Group, reading: _Reading) -> Steps[None]:
             decoded.append(
                 (index, replace(text, text=back.text, document_id=name), back)
             )
-    outcomes = yield from _asked(lookup, tuple(text for _, text, _ in decoded), group)
+    outcomes = yield from _ask(lookup, tuple(text for _, text, _ in decoded), group)
     for (index, _, back), outcome in zip(decoded, outcomes, strict=True):
         if isinstance(outcome, Failure):
-            reading.doubts |= _in_doubt(index, group, outcome)
+            reading.doubts |= _doubt_all(index, group, outcome)
             continue
         there: Found = {}
         as_written, encoded = _by_encoding(outcome.value, back)
@@ -352,14 +371,14 @@ def _as_encoded(findings: Iterable[Finding], back: MappedText) -> Iterator[Findi
         yield replace(finding, span=back.span(start, end), reason=reason)
 
 
-def _in_doubt(index: int, group: Group, failure: Failure) -> Doubts:
+def _doubt_all(index: int, group: Group, failure: Failure) -> Doubts:
     """Say that no constraint of a group could be decided on a text."""
     over = isinstance(failure.error, LocalLimitError)
     code = "over-local-limit" if over else "detector-failed"
     return {(index, rule.id): code for rule in group.constraints}
 
 
-def _asked(
+def _ask(
     lookup: Lookup, texts: Sequence[Passage], group: Group
 ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
     """Ask the local engine; whatever a plug-in does wrong puts all texts in doubt."""
@@ -370,7 +389,7 @@ def _asked(
     return [Failure(fault)] * len(texts)
 
 
-def _apart(group: Group, marks: Sequence[bool]) -> Group:
+def _part(group: Group, marks: Sequence[bool]) -> Group:
     """Make each marked text a document of its own: its neighbours decide nothing."""
     pairs = list(compress(zip(group.text_indices, group.texts, strict=True), marks))
     return replace(

@@ -20,7 +20,7 @@ from sdrag.detectors.language import find_language
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.setup import DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Texts
-from sdrag.state.findings import LOCAL, MODEL, Located
+from sdrag.state.findings import LOCAL, MODEL, FindingRow
 from sdrag.vocabulary import STRUCTURED, Confidential, Finding, Span
 
 ENCODED = "encoded"
@@ -79,7 +79,7 @@ class Lookup(Confidential):
         self.model = (
             MODEL + keys.of("model", setup.model_id) if setup.has_model else None
         )
-        self.known: dict[bytes, list[Located]] = {}
+        self.known: dict[bytes, list[FindingRow]] = {}
         self.failed: dict[tuple[int, str], ModelFailure] = {}
         self.doubts: Doubts = {}
         self.fallbacks: Doubts = {}
@@ -90,7 +90,7 @@ class Lookup(Confidential):
         """Look up what is known."""
         self.known = self.setup.state.findings.read(self.keys, self.local)
 
-    def add(self, rows: Iterable[Located]) -> None:
+    def add(self, rows: Iterable[FindingRow]) -> None:
         """Add what was found now."""
         for row in rows:
             self.known.setdefault(row.text, []).append(row)
@@ -103,15 +103,17 @@ class Lookup(Confidential):
                 by_rule.setdefault(rule, set()).update(spans)
         return by_rule
 
-    def missing(self, engine: bytes | None, *, whole: bool) -> dict[int, list[str]]:
+    def missing(
+        self, engine: bytes | None, *, from_document: bool
+    ) -> dict[int, list[str]]:
         """
         Return the ids of constraints that an engine has not looked for, by the text.
 
         Args:
             engine: Its key; without one, nothing is missing. A model is not asked
                 what it has just failed at.
-            whole: What was looked for in a text by itself counts for nothing, and all
-                texts of a document are read for what is missing in any of them.
+            from_document: What was looked for in a text by itself counts for nothing,
+                and all texts of a document are read for what is missing in any.
         """
         if engine is None:
             return {}
@@ -123,7 +125,7 @@ class Lookup(Confidential):
                 *(
                     row.rules
                     for row in self.known.get(key, ())
-                    if row.engine == engine and (row.whole or not whole)
+                    if row.engine == engine and (row.from_document or not from_document)
                 )
             )
             names = [
@@ -136,7 +138,7 @@ class Lookup(Confidential):
                 names = [name for name in names if not self._is_failing(index, name)]
             if names:
                 missing[index] = names
-        if not whole:
+        if not from_document:
             return missing
         wanted: dict[bytes, set[str]] = {}
         for index, names in missing.items():

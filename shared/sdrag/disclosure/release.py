@@ -21,8 +21,8 @@ from functools import cached_property
 from typing import Any
 
 from sdrag.disclosure.cut import (
-    WHOLE,
-    Marks,
+    WITHHOLD_ALL,
+    PlaceholderStyle,
     RedactedText,
     Replacements,
     Taken,
@@ -30,7 +30,7 @@ from sdrag.disclosure.cut import (
 )
 from sdrag.disclosure.lookup import Lookup
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.texts import Texts, rewritten
+from sdrag.disclosure.texts import Texts, rewrite_strings
 from sdrag.privacy.identities import alias
 from sdrag.state.register import DENSE, Register
 from sdrag.text.decoding import is_packed
@@ -63,7 +63,7 @@ _Closed = Mapping[Span, frozenset[bytes]]
 """Spans, and the keys of the rules that take each."""
 
 
-def close(
+def propagate(
     text: str, spans: Mapping[bytes, Iterable[Span]], register: Register
 ) -> dict[Span, frozenset[bytes]]:
     """Return all that rules take from a text: the spans, and the rules of each."""
@@ -147,10 +147,10 @@ class Enforcement(Confidential):
         return self.setup.state.findings.registers(self.lookup.documents)
 
     @cached_property
-    def marks(self) -> Marks:
+    def marks(self) -> PlaceholderStyle:
         """What stands in place of what constraints take."""
         section, placeholders = self.setup.policy.disclosure, self.setup.placeholders
-        return Marks.of(self.texts.constraints, section, placeholders)
+        return PlaceholderStyle.of(self.texts.constraints, section, placeholders)
 
     def cut_of(self, index: int) -> RedactedText:
         """Return what is left of the passage at `index`."""
@@ -181,7 +181,7 @@ class Enforcement(Confidential):
             self._taken[text_index] = {span: names for span, names in named if names}
         return self._taken[text_index]
 
-    def marks_of(self, text_index: int) -> Marks:
+    def marks_of(self, text_index: int) -> PlaceholderStyle:
         """Return the marks of the document that a text belongs to."""
         document = self.lookup.documents[text_index]
         return self.marks.of_document(self.setup.state.keys.of_document(document))
@@ -251,10 +251,10 @@ class Enforcement(Confidential):
     def _close(self, text_index: int, register: Register) -> _Closed:
         text = self.texts.all[text_index].text
         spans_of = self.lookup.spans_of(text_index)
-        taken = close(text, spans_of, register)
+        taken = propagate(text, spans_of, register)
         if text_index >= len(self.texts.passages):
             # A string that holds a form in disguise goes whole.
-            taken[WHOLE] = find_disguised(text, taken, register)
+            taken[WITHHOLD_ALL] = find_disguised(text, taken, register)
         return taken
 
     def _holding(self, index: int, leaf: str) -> frozenset[str]:
@@ -357,16 +357,16 @@ def _metadata(enforcement: Enforcement, index: int) -> dict[str, Any]:
             return enforcement.string_of(index, text_index)
         return None if value in hidden else value
 
-    read = rewritten(enforcement.texts.metadata[index], rewrite)
+    read = rewrite_strings(enforcement.texts.metadata[index], rewrite)
     return {**read, **enforcement.texts.verbatim[index]}
 
 
-def withheld(identity: str, reason: str) -> Redaction:
+def withhold(identity: str, reason: str) -> Redaction:
     """Withhold a passage before it was read."""
     return Redaction(None, identity, reason=reason)
 
 
-def decision(redaction: Redaction) -> Decision:
+def record_decision(redaction: Redaction) -> Decision:
     """Say what became of a passage, without content."""
     action: Action = "redacted" if redaction.spans else "released"
     return Decision(

@@ -43,7 +43,7 @@ def by_document(passages: Sequence[Passage]) -> list[list[int]]:
     return list(documents.values())
 
 
-def with_documents(
+def name_documents(
     passages: Sequence[Passage], keys: Sequence[str]
 ) -> tuple[Passage, ...]:
     """Name the documents of passages that name none, by the first key they carry."""
@@ -113,17 +113,17 @@ class Block(Confidential):
             yield Block(span.of(self.text), (Piece(piece.index, place, 0),))
 
 
-def blocks(passages: Sequence[Passage], token_budget: int) -> tuple[Block, ...]:
+def cut_blocks(passages: Sequence[Passage], token_budget: int) -> tuple[Block, ...]:
     """Cut the passages into blocks, document by document, in the order given."""
     limit = token_budget * CHARACTERS_PER_TOKEN
     return tuple(
         block
         for group in by_document(passages)
-        for block in _packed(passages, group, limit)
+        for block in _pack(passages, group, limit)
     )
 
 
-def _packed(
+def _pack(
     passages: Sequence[Passage], group: Sequence[int], limit: int
 ) -> Iterator[Block]:
     text = ""
@@ -163,7 +163,7 @@ class Texts(Confidential):
         self.metadata: list[dict[str, Any]] = []
         self.verbatim: list[dict[str, Any]] = []
         for passage in passages:
-            leaving = plain(passage.metadata, section.keys)
+            leaving = copy_plain(passage.metadata, section.keys)
             unread = {
                 key: leaving.pop(key) for key in section.verbatim if key in leaving
             }
@@ -225,7 +225,7 @@ class Texts(Confidential):
             tuple(self.all), self.metadata, tuple(self.applied), strict=True
         ):
             places: dict[str, int] = {}
-            for value in filter(_is_text, leaves(metadata)):
+            for value in filter(_is_text, find_leaves(metadata)):
                 group = (passage.document_id, value, applied)
                 if group not in shared:
                     shared[group] = len(self.all)
@@ -239,7 +239,7 @@ class Texts(Confidential):
 def _leaves(passage: Passage, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the id, where the host gave one, and how every plain value is spelt."""
     ids = () if is_unnamed(passage) else (passage.id,)
-    plain_values = (spelt(leaf) for leaf in leaves(metadata) if not _is_text(leaf))
+    plain_values = (spell(leaf) for leaf in find_leaves(metadata) if not _is_text(leaf))
     return tuple(dict.fromkeys((*ids, *plain_values)))
 
 
@@ -279,7 +279,7 @@ class Withheld(Exception):  # noqa: N818 -- a signal within this module
     """A value cannot leave."""
 
 
-def plain(metadata: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+def copy_plain(metadata: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     """Copy values that are plain data; a key whose value is not is left out."""
     walk = Walk(_bare, _bare_key)
     kept: dict[str, Any] = {}
@@ -293,7 +293,7 @@ def plain(metadata: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return kept
 
 
-def leaves(metadata: Mapping[str, Any]) -> list[Plain]:
+def find_leaves(metadata: Mapping[str, Any]) -> list[Plain]:
     """Return all values inside plain data that hold no other, and all keys."""
     values: list[Plain] = []
     walk = Walk(values.append, values.append)
@@ -302,7 +302,7 @@ def leaves(metadata: Mapping[str, Any]) -> list[Plain]:
     return values
 
 
-def rewritten(
+def rewrite_strings(
     metadata: Mapping[str, Any], rewrite: Callable[[str], str | None]
 ) -> dict[str, Any]:
     """Return a copy in which every string went through `rewrite`."""
@@ -313,12 +313,12 @@ def rewritten(
             if result is None:
                 raise Withheld
             return result
-        if rewrite(spelt(value)) != spelt(value):
+        if rewrite(spell(value)) != spell(value):
             raise Withheld
         return value
 
     def changed_key(key: Plain) -> str:
-        return _loadable(spelt(changed(key)))
+        return _loadable(spell(changed(key)))
 
     walk = Walk(changed, changed_key)
     kept: dict[str, Any] = {}
@@ -330,7 +330,7 @@ def rewritten(
     return kept
 
 
-def spelt(value: Plain) -> str:
+def spell(value: Plain) -> str:
     """Return how a value of plain data is written."""
     return value if isinstance(value, str) else str(value)
 

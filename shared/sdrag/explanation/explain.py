@@ -18,11 +18,11 @@ from typing import Any
 
 from sdrag.detectors import Detector
 from sdrag.disclosure.binding import choose_for
-from sdrag.disclosure.disclose import enforced, released
-from sdrag.disclosure.keep import without_kept
+from sdrag.disclosure.disclose import enforce, release_all
+from sdrag.disclosure.keep import apply_keeps
 from sdrag.disclosure.release import Enforcement
 from sdrag.disclosure.setup import DisclosureSetup, not_understood
-from sdrag.disclosure.texts import Texts, with_documents
+from sdrag.disclosure.texts import Texts, name_documents
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Reply, Steps
 from sdrag.effects.tokens import Completion
@@ -150,29 +150,29 @@ class Explainer:
         # An empty state: what is looked up has no cause.
         options = Options(detector=self._detector)
         engine = Engine(self._policy, llm=self._complete, options=options, stage="view")
-        named = with_documents(read, self._policy.disclosure.document_keys)
-        steps = _explained(tuple(named), principal, engine.disclosure)
+        named = name_documents(read, self._policy.disclosure.document_keys)
+        steps = _explain(tuple(named), principal, engine.disclosure)
         explanations, event = engine.run(steps)
         codes = (explanation.reason for explanation in explanations)
         self.model_failures += Counter(count_failures([event], codes))
         return explanations
 
 
-def _explained(
+def _explain(
     passages: tuple[Passage, ...], principal: Principal | None, setup: DisclosureSetup
 ) -> Steps[list[Explanation]]:
     texts = Texts(passages, setup.rules, setup.policy.metadata)
     candidates = yield from choose_for(passages, "", principal, setup)
-    enforcement = yield from enforced(texts, candidates, setup, whole=True)
-    redactions = released(enforcement)
-    considered = yield from _considered(passages, setup)
+    enforcement = yield from enforce(texts, candidates, setup, from_document=True)
+    redactions = release_all(enforcement)
+    considered = yield from _find_considered(passages, setup)
     return [
         _explanation(enforcement, index, redaction, considered[index])
         for index, redaction in enumerate(redactions)
     ]
 
 
-def _considered(
+def _find_considered(
     passages: Sequence[Passage], setup: DisclosureSetup
 ) -> Steps[list[tuple[Finding, ...]]]:
     """Find what the local engine is most careful about, and what the policy keeps."""
@@ -196,7 +196,7 @@ def _with_keeps(
     """Yield findings; the reason of one that the policy lets stay says so."""
     for rule in rules:
         of_rule = [finding for finding in findings if finding.constraint_id == rule.id]
-        left = set(without_kept(text, of_rule, rule))
+        left = set(apply_keeps(text, of_rule, rule))
         for finding in of_rule:
             yield finding if finding in left else replace(finding, reason="kept")
 

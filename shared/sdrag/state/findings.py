@@ -44,7 +44,7 @@ _MOST_REGISTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class FindingRow:
     """
     What one engine found in one text.
 
@@ -53,7 +53,7 @@ class Located:
         engine: Who looked.
         rules: For what it looked.
         spans: What it found, by the rules.
-        whole: It read the whole document, not the text by itself.
+        from_document: It read the whole document, not the text by itself.
         tag: Of the row.
     """
 
@@ -61,7 +61,7 @@ class Located:
     engine: bytes
     rules: frozenset[bytes]
     spans: Mapping[bytes, tuple[Span, ...]] = field(default_factory=dict)
-    whole: bool = False
+    from_document: bool = False
     tag: bytes = b""
 
 
@@ -75,7 +75,7 @@ class Findings:
 
     def read(
         self, texts: Collection[bytes], local: bytes
-    ) -> dict[bytes, list[Located]]:
+    ) -> dict[bytes, list[FindingRow]]:
         """
         Return what was found in texts; no rows where nobody has looked.
 
@@ -86,7 +86,7 @@ class Findings:
         Raises:
             HostError: The database failed, or a row is not as it was written.
         """
-        located: dict[bytes, list[Located]] = {}
+        located: dict[bytes, list[FindingRow]] = {}
         statement = sa.select(finding).where(
             (finding.c.engine == local)
             | (sa.func.substr(finding.c.engine, 1, 1) != LOCAL)
@@ -103,7 +103,7 @@ class Findings:
                 raise changed_row()
         return located
 
-    def add(self, rows: Iterable[Located], forms: Mapping[bytes, Forms]) -> None:
+    def add(self, rows: Iterable[FindingRow], forms: Mapping[bytes, Forms]) -> None:
         """
         Keep what was found, and the forms by their documents' keys, at once.
 
@@ -202,7 +202,7 @@ class Findings:
         tag = self._keys.tag(document, written.encode())
         return {"document": document, "tag": tag, "forms": written}
 
-    def _row(self, row: Located) -> dict[str, Any]:
+    def _row(self, row: FindingRow) -> dict[str, Any]:
         rules = sorted(row.rules)
         hiding: dict[Span, list[int]] = {}
         for index, rule in enumerate(rules):
@@ -217,7 +217,7 @@ class Findings:
             "engine": row.engine,
             "rules": join_rules(rules),
             "spans": spans,
-            "seen": None if row.whole else time.time(),
+            "seen": None if row.from_document else time.time(),
         }
         return {**values, "tag": self._tag(values)}
 
@@ -227,12 +227,12 @@ class Findings:
             row["text"], row["engine"], row["rules"], row["spans"].encode(), whole
         )
 
-    def _located(self, row: Any) -> Located:
+    def _located(self, row: Any) -> FindingRow:
         if row.tag != self._tag(row._mapping):  # noqa: SLF001 -- SQLAlchemy's own
             raise changed_row()
         rules = split_rules(row.rules)
         spans, whole = _read_spans(rules, row.spans), row.seen is None
-        return Located(row.text, row.engine, frozenset(rules), spans, whole, row.tag)
+        return FindingRow(row.text, row.engine, frozenset(rules), spans, whole, row.tag)
 
 
 def _read_spans(rules: Sequence[bytes], written: str) -> dict[bytes, tuple[Span, ...]]:

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sdrag.disclosure.model.controls import Planted, seed
 from sdrag.disclosure.model.replies import read_verdicts
-from sdrag.disclosure.texts import Block, Group, blocks
+from sdrag.disclosure.texts import Block, Group, cut_blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
 from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
 from sdrag.effects.tokens import estimate_tokens
@@ -314,7 +314,7 @@ def extract(
     questions = [
         ExtractionQuestion(group.text_indices, block, batch, section.max_calls)
         for group in groups
-        for block in blocks(group.texts, section.token_budget)
+        for block in cut_blocks(group.texts, section.token_budget)
         for start in range(0, len(group.constraints), size)
         if (batch := group.constraints[start : start + size])
     ]

@@ -22,13 +22,13 @@ from dataclasses import dataclass, replace
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import RedactedText, Taken, cut
 from sdrag.disclosure.forms import lasts
-from sdrag.disclosure.influence import find_types
 from sdrag.disclosure.locate import read_once
 from sdrag.disclosure.model.extract import between_marks
 from sdrag.disclosure.model.rewording import find_new_values, is_rewording
-from sdrag.disclosure.release import Enforcement, close, find_disguised
+from sdrag.disclosure.redacted_index import find_types
+from sdrag.disclosure.release import Enforcement, find_disguised, propagate
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.texts import Texts, blocks
+from sdrag.disclosure.texts import Texts, cut_blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
 from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
 from sdrag.effects.tokens import estimate_tokens
@@ -164,7 +164,7 @@ def rephrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforcem
         _Draft(index, rules, sensitive(block.text))
         for index, before in cuts.items()
         if (rules := _rules(enforcement, index, soft))
-        for block in blocks(
+        for block in cut_blocks(
             [replace(enforcement.texts.all[index], text=before.text or "")],
             setup.policy.disclosure.token_budget,
         )
@@ -241,7 +241,7 @@ def _read(
         if n in undecided or mentions[n] is None:
             continue
         register = enforcement.registers[enforcement.handle(index)]
-        known = close(reply, lookup.spans_of(n), register)
+        known = propagate(reply, lookup.spans_of(n), register)
         kept = fold(enforcement.cut_of(index).text or "")
         new = [
             (finding.span, frozenset({finding.constraint_id}))

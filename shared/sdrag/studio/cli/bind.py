@@ -130,9 +130,9 @@ def bind(
 
 def _count(rules: Policy, read: Read, *, has_model: bool) -> dict[str, Any]:
     """Count the chunks, their documents and the model's calls for whole documents."""
-    from sdrag.disclosure.texts import with_documents
+    from sdrag.disclosure.texts import name_documents
 
-    passages = with_documents(list(read()), rules.disclosure.document_keys)
+    passages = name_documents(list(read()), rules.disclosure.document_keys)
     documents = {passage.document_id or passage.id for passage in passages}
     batches = math.ceil(len(rules.rules) / rules.disclosure.batch_size)
     return {

@@ -20,8 +20,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.cut import Marks, cut
-from sdrag.disclosure.keep import without_kept
+from sdrag.disclosure.cut import PlaceholderStyle, cut
+from sdrag.disclosure.keep import apply_keeps
 from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.by_type import is_of
 from sdrag.disclosure.local.joined_text import JoinedText
@@ -59,10 +59,10 @@ def redact_question(
     taken: dict[Span, frozenset[str]] = {}
     for rule in rules:
         of_rule = [each for each in findings if each.constraint_id == rule.id]
-        for finding in without_kept(question, of_rule, rule):
+        for finding in apply_keeps(question, of_rule, rule):
             taken[finding.span] = taken.get(finding.span, frozenset()) | {rule.id}
     names = [rule.id for rule in rules]
-    marks = Marks.of(rules, setup.policy.disclosure, setup.placeholders)
+    marks = PlaceholderStyle.of(rules, setup.policy.disclosure, setup.placeholders)
     return cut(question, taken, names, marks).apply(question).text or ""
 
 
@@ -93,16 +93,16 @@ def by_form(setup: DisclosureSetup) -> DisclosureSetup | None:
     )
 
 
-def mark(
+def stamp_view(
     passage: Passage, audience: Principal | None, setup: DisclosureSetup
 ) -> Passage:
     """Mark a passage of a redacted index as redacted under a policy for an audience."""
     binding = [rule for rule in setup.rules if binds(rule, audience)]
-    metadata = {**passage.metadata, VIEW_KEY: _mark(passage, binding, setup)}
+    metadata = {**passage.metadata, VIEW_KEY: _view_stamp(passage, binding, setup)}
     return replace(passage, metadata=metadata)
 
 
-def check_marked(
+def check_view_stamps(
     passages: Sequence[Passage], principal: Principal | None, setup: DisclosureSetup
 ) -> None:
     """
@@ -118,7 +118,7 @@ def check_marked(
     for passage in passages:
         given = passage.metadata.get(VIEW_KEY)
         if given not in {
-            _mark(passage, rules, setup) for rules in (setup.rules, binding)
+            _view_stamp(passage, rules, setup) for rules in (setup.rules, binding)
         }:
             raise UsageError(
                 "`influence: none` releases what a RedactingTransformer marked under"
@@ -129,7 +129,7 @@ def check_marked(
             )
 
 
-def release_marked(
+def release_stamped_view(
     passages: Sequence[Passage], setup: DisclosureSetup
 ) -> tuple[Redaction, ...]:
     """Release checked passages as they were marked; nothing is read again."""
@@ -142,7 +142,9 @@ def release_marked(
     )
 
 
-def _mark(passage: Passage, rules: Sequence[Constraint], setup: DisclosureSetup) -> str:
+def _view_stamp(
+    passage: Passage, rules: Sequence[Constraint], setup: DisclosureSetup
+) -> str:
     """Return the keyed hash of what leaves of a passage, and of what it was cut by."""
     keys = setup.policy.metadata.keys
     leaving = {key: passage.metadata[key] for key in keys if key in passage.metadata}
