@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.disclosure import setup, trial
+from sdrag.disclosure import setup, vagueness
 from sdrag.disclosure.setup import check_understood, not_understood
 from sdrag.errors import ConstraintNotUnderstoodError, PolicyError
 from sdrag.policy import Policy
@@ -102,7 +102,7 @@ def test_whatever_is_refused_comes_with_sentences_that_are_accepted(
 ) -> None:
     """In other languages, of one word, misspelt, vague: always three."""
     if not has_networks:
-        for module in (setup, trial):
+        for module in (setup, vagueness):
             monkeypatch.setattr(module, "installed", lambda: False)
     reasons = not_understood(Policy.read({"constraints": REFUSED}))
     offered = [re.findall("“(.+?)”", reason) for reason in reasons.values()]
@@ -111,5 +111,5 @@ def test_whatever_is_refused_comes_with_sentences_that_are_accepted(
     assert {len(each) for each in offered} == {3}
     assert not not_understood(Policy.read({"constraints": sorted({*chain(*offered)})}))
     # The bank itself too: which of it is near depends on the sentence.
-    bank = trial.read_offers() if has_networks else ()
+    bank = vagueness.read_offers() if has_networks else ()
     assert not not_understood(Policy.read({"constraints": list(bank)}))
