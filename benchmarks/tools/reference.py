@@ -259,7 +259,11 @@ def _kinds(node: Mapping[str, Any]) -> Iterator[str]:
         yield f"`{_as_yaml(node['const'])}`"
     elif node["type"] == "array":
         items = " or ".join(_kinds(node["items"]))
-        yield "list" if items == "text" else f"list of {items}s".replace("`s", "`")
+        yield (
+            "list"
+            if items == "text"
+            else f"list of {items}{'' if items[-1] == '`' else 's'}"
+        )
     elif node["type"] == "object":
         yield "mapping"
     elif node["type"] in {"integer", "number"}:

@@ -192,7 +192,9 @@ class Engine:
             has_state=state is not None,
         )
         if stage in _RELEASING:
-            check_understood(self.policy, has_model=llm is not None)
+            check_understood(
+                self.policy, has_model=llm is not None, detector=self.options.detector
+            )
         limits = Limits(seconds=self.policy.disclosure.timeout_seconds)
         if isinstance(llm, Model):
             limits = llm.limit(limits)
@@ -376,10 +378,9 @@ class Engine:
 
 def _local(policy: Policy, detector: Detector | None) -> LocalLocator:
     """Unite the application's detector with the local one."""
-    detectors: Detector = LocalDetector()
-    if detector is not None:
-        detectors = UnionDetector((detectors, detector))
-    return LocalLocator(detectors, policy.disclosure.sensitivity)
+    local = LocalDetector(off=policy.disclosure.recognisers_off)
+    both = local if detector is None else UnionDetector((local, detector))
+    return LocalLocator(both, policy.disclosure.sensitivity, off=local.off)
 
 
 def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]:

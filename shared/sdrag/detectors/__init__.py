@@ -16,7 +16,7 @@ from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import HostError, PromptSanitizationError, SdragError
 from sdrag.vocabulary import Mention
 
-__all__ = ["Detector", "detect_each", "detector_identity"]
+__all__ = ["Detector", "detect_each", "detector_identity", "types_of"]
 
 
 class Detector(Protocol):
@@ -72,6 +72,11 @@ def _no_mentions(given: object) -> HostError:
         hint="Write `detect` as a plain generator that returns one `Reply` of mentions,"
         " or one `Failure`, for each text.",
     )
+
+
+def types_of(detector: object) -> frozenset[str]:
+    """Return the types that a detector says it finds, by an attribute `finds`."""
+    return frozenset(getattr(detector, "finds", ()))
 
 
 def detector_identity(detector: Detector) -> str:

@@ -19,7 +19,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from sdrag.detectors import Detector, detect_each
+from sdrag.detectors import Detector, detect_each, types_of
 from sdrag.effects.calls import try_within
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import UsageError
@@ -326,6 +326,11 @@ class UnionDetector:
         object.__setattr__(self, "detectors", tuple(self.detectors))
         if not self.detectors:
             raise UsageError("A union needs at least one detector.")
+
+    @property
+    def finds(self) -> frozenset[str]:
+        """The types of what its detectors say that they find."""
+        return frozenset().union(*map(types_of, self.detectors))
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""

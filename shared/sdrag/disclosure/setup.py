@@ -6,10 +6,11 @@ it.
 
 No constraint is accepted and then not enforced. Without a model, a constraint may be
 more than the local engine understands: of another language, an allow-list, gibberish.
-So may one that must be understood, where the trained networks are not installed. Then
-the wrapper is refused when it is built, unless the policy says that whatever such a
-constraint holds for is withheld. A blanket constraint ("nothing may be disclosed")
-withholds every passage it holds for in any case.
+So may one that must be understood, where the trained networks are not installed, and
+one of which all recognisers are off that would find it. Then the wrapper is refused
+when it is built, unless the policy says that whatever such a constraint holds for is
+withheld. A blanket constraint ("nothing may be disclosed") withholds every passage it
+holds for in any case.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from sdrag.detectors import tagger
+from sdrag.detectors import tagger, types_of
+from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import is_available
@@ -36,15 +38,19 @@ from sdrag.vocabulary import Constraint, Passage, Span
 _INSTALL = 'Run: pip install "sdrag[local]".'
 
 
-def why_not(parsed: ParsedConstraint, policy: Policy) -> str:
+def why_not(parsed: ParsedConstraint, policy: Policy, detector: object = None) -> str:
     """
     Say why a constraint cannot be enforced without a model; nothing where it can.
 
     A reason quotes nothing of it, and says what would be understood in its place. What
     is asked for by form or by name needs neither a model nor the extra `local`.
+
+    `detector`: the application's, which may find what the local one is not to.
     """
     if parsed.status == "needs_model":
         return f"{parsed.reason} {advise(parsed)}"
+    if reason := why_not_found(parsed, policy, detector):
+        return reason
     if installed():
         return why_not_enforced(parsed, _examples_of(parsed, policy))
     if _needs_scorer(parsed):
@@ -56,21 +62,57 @@ def why_not(parsed: ParsedConstraint, policy: Policy) -> str:
     return f"{reason} {_INSTALL} {advise(parsed)}"
 
 
+def why_not_found(
+    parsed: ParsedConstraint, policy: Policy, detector: object = None
+) -> str:
+    """
+    Say which recognisers are off without which nothing finds what a constraint hides.
+
+    It is refused and not only warned of: its author would read it in the policy, and
+    nothing would be hidden. What is left of several types is enough, for that is what
+    a switch is for; `sdrag check` names those that find less.
+    """
+    off = policy.disclosure.recognisers_off
+    understood = parsed.meaning or parsed.identifying or parsed.names
+    if not off or understood or parsed.statement or parsed.cues or not parsed.types:
+        return ""
+    if parsed.types & (LocalDetector(off=off).finds | types_of(detector)):
+        return ""
+    names = ", ".join(find_less(parsed, policy))
+    return f"Nothing finds what it hides, for `disclosure.recognisers_off` has {names}."
+
+
+def find_less(parsed: ParsedConstraint, policy: Policy) -> list[str]:
+    """Return the recognisers that are off and would find what a constraint hides."""
+    off = policy.disclosure.recognisers_off
+    if not off:
+        return []
+    # It compiles the patterns of the rules.
+    from sdrag.detectors.local.recognisers import recognisers_of  # noqa: PLC0415
+
+    return recognisers_of(parsed.types | parsed.everywhere, off)
+
+
 def _examples_of(parsed: ParsedConstraint, policy: Policy) -> tuple[str, ...]:
     """Return the texts of which the policy says that a constraint hides something."""
     entry = policy.entries.get(parsed.constraint.id)
     return tuple(e.text for e in entry.examples if e.hides) if entry else ()
 
 
-def not_understood(policy: Policy) -> dict[str, str]:
+def not_understood(policy: Policy, detector: object = None) -> dict[str, str]:
     """Return the constraints that need a model, by id, and why they do."""
-    reasons = {p.constraint.id: why_not(p, policy) for p in map(parse, policy.rules)}
+    asked = map(parse, policy.rules)
+    reasons = {p.constraint.id: why_not(p, policy, detector) for p in asked}
     return {name: reason for name, reason in reasons.items() if reason}
 
 
-def check_understood(policy: Policy, *, has_model: bool) -> None:
+def check_understood(
+    policy: Policy, *, has_model: bool, detector: object = None
+) -> None:
     """
     Refuse a policy of which something could not be enforced.
+
+    `detector`: the application's.
 
     What rests on the model alone, for the trained networks are not installed, is warned
     of once, on the logger `sdrag`.
@@ -86,7 +128,7 @@ def check_understood(policy: Policy, *, has_model: bool) -> None:
             if parsed.identifying:
                 tagger.available()
     elif policy.when_not_understood != "withhold" and (
-        reasons := not_understood(policy)
+        reasons := not_understood(policy, detector)
     ):
         raise ConstraintNotUnderstoodError(reasons)
 
@@ -166,12 +208,14 @@ class DisclosureSetup:
     @cached_property
     def blanket_rules(self) -> Mapping[str, str]:
         """The ids of constraints that withhold whatever they hold for, and why."""
-        return _find_blanket_rules(self.policy, has_model=self.has_model)
+        has_model = self.has_model
+        return _find_blanket_rules(self.policy, self.locator, has_model=has_model)
 
     @cached_property
     def needing_model(self) -> frozenset[str]:
         """The ids of those that would without a model."""
-        return frozenset(_find_blanket_rules(self.policy, has_model=False))
+        closed = _find_blanket_rules(self.policy, self.locator, has_model=False)
+        return frozenset(closed)
 
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:
@@ -193,12 +237,14 @@ class DisclosureSetup:
         return self.state.keys.document(tenant, name)
 
 
-def _find_blanket_rules(policy: Policy, *, has_model: bool) -> Mapping[str, str]:
+def _find_blanket_rules(
+    policy: Policy, detector: object, *, has_model: bool
+) -> Mapping[str, str]:
     """Return the ids of constraints that withhold every passage, and the code why."""
     blanket: dict[str, str] = {}
     for parsed in map(parse, policy.rules):
         if parsed.kind == "everything":
             blanket[parsed.constraint.id] = "everything"
-        elif not has_model and why_not(parsed, policy):
+        elif not has_model and why_not(parsed, policy, detector):
             blanket[parsed.constraint.id] = "not-understood"
     return blanket

@@ -154,14 +154,15 @@ def find_unsupported(
         return tuple(withheld)
     answer = placeholders.blank(answer)
     answer = _CONTRACTION.sub(lambda match: " " * len(match.group()), answer)
-    (outcome,) = yield from LocalDetector().detect([answer])
+    off = policy.disclosure.recognisers_off
+    (outcome,) = yield from LocalDetector(off=off).detect([answer])
     mentions = replied(outcome)
     known = ReleasedContext.of(context)
     types = frozenset(kind for rule in asked for kind in rule.types)
     first, *others = (
         _AnswerReading.of(each, answer, known) for each in readings(answer)
     )
-    spans = {*withheld, *_mentioned(first, mentions, asked)}
+    spans = {*withheld, *_mentioned(first, mentions, asked, off)}
     for reading in (first, *others):
         spans.update(_figures(reading, types))
     if any(p.names or p.meaning or p.types - _FORMS for p in asked):
@@ -175,12 +176,15 @@ def find_unsupported(
 
 
 def _mentioned(
-    read: _AnswerReading, mentions: Sequence[Mention], asked: Sequence[ParsedConstraint]
+    read: _AnswerReading,
+    mentions: Sequence[Mention],
+    asked: Sequence[ParsedConstraint],
+    off: Sequence[str],
 ) -> Iterator[Span]:
     """Yield the mentions that a constraint asks for and the context lacks."""
     document = JoinedText.of([Passage("answer", read.text)])
     findings = [
-        *find_by_type(read.text, mentions, asked),
+        *find_by_type(read.text, mentions, asked, off=off),
         *find_by_name(document, mentions, asked),
     ]
     yield from (each.span for each in findings if not read.is_released(each.span))

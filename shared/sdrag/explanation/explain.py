@@ -117,7 +117,7 @@ class Explainer:
         self.constraints = {rule.id: rule.text for rule in read.rules}
         self.refused: Mapping[str, str] = {}
         if complete is None and read.when_not_understood == "refuse":
-            self.refused = not_understood(read)
+            self.refused = not_understood(read, detector)
         kept = tuple(c for c in read.constraints if c.id not in self.refused)
         self._policy = read.model_copy(update={"constraints": kept})
         self._detector = detector

@@ -39,6 +39,47 @@ numbers; what is compared letter by letter, such as an e-mail address; dates; ag
 places; organisations, and doctors among them; terms, such as diagnoses; and
 descriptions in words.
 """
+RecogniserName = Literal[
+    "accounts",
+    "addresses",
+    "ages",
+    "amounts",
+    "bank-accounts",
+    "columns",
+    "coordinates",
+    "counts",
+    "credentials",
+    "date-ranges",
+    "dates",
+    "degrees",
+    "domains",
+    "embedded-names",
+    "fields",
+    "identity-numbers",
+    "introductions",
+    "ipv6-addresses",
+    "later-forms",
+    "links",
+    "long-numbers",
+    "machine-addresses",
+    "mail-addresses",
+    "mixed-codes",
+    "names",
+    "number-plates",
+    "numbered",
+    "owned-streets",
+    "partners",
+    "parts-of-the-body",
+    "peoples",
+    "phone-numbers",
+    "postcodes",
+    "role-names",
+    "sizes",
+    "sums",
+    "terms",
+    "times",
+]
+"""The rows of `RECOGNISERS` in `sdrag.detectors.local.recognisers`."""
 RankBy = Literal["concatenated", "query", "maximum", "average", "weighted_average"]
 
 
@@ -92,6 +133,10 @@ class DisclosureSection(Section):
     sensitivity: Sensitivity = "balanced"
     """How much the local engine hides: higher, recall rises, and so does
     over-redaction."""
+    recognisers_off: tuple[RecogniserName, ...] = ()
+    """Recognisers of the local engine that do not run; `sdrag check --recognisers`
+    lists them. A constraint for which nothing is left that finds it is not understood.
+    """
     on_guess: Literal["cut", "decline"] = "cut"
     """An answer may mention what the context does not hold, of a type that a constraint
     asks for: `cut` it, or `decline` the answer."""

@@ -228,3 +228,23 @@ def test_no_tracer_sees_what_a_command_asks_of_a_model(monkeypatch):
 
     assert len(seen.traced_runs) == 1  # or it would be no proof
     assert SECRET not in str(seen.traced_runs)
+
+
+def test_the_recognisers_are_listed(tmp_path):
+    """By name, types and cues, and which a policy switches off; a sentence says so."""
+    disclosure = {"recognisers_off": ["phone-numbers", "counts"]}
+    policy = {"constraints": ["Remove telephone numbers"], "disclosure": disclosure}
+    path = written(tmp_path, policy)
+
+    code, output = printed("--recognisers", path)
+    rows = {
+        row["name"]: row for row in json.loads(printed("--recognisers", "--json")[1])
+    }
+    _, said = printed(path)
+
+    assert code == 0
+    assert "phone-numbers (off)\n  types: PHONE_NUMBER\n  cues: " in output
+    assert all(row["on"] and row["types"] for row in rows.values())
+    assert "iban" in rows["bank-accounts"]["cues"]
+    assert "phone-numbers are off" in " ".join(said.split())
+    assert checked(path)[2]["constraints"][0]["recognisers_off"] == ["phone-numbers"]

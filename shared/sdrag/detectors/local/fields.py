@@ -52,6 +52,11 @@ def _labels() -> dict[tuple[str, ...], str]:
     }
 
 
+def field_types() -> frozenset[str]:
+    """Return the types of what labels tell."""
+    return frozenset(_labels().values()) - {_AS_SPELLED}
+
+
 @lru_cache(maxsize=1)
 def _last_words() -> frozenset[str]:
     return frozenset(label[-1] for label in _labels())

@@ -29,18 +29,24 @@ _AROUND = frozenset("#/.:@+-_")
 _CHUNK = re.compile(r"[\w#/.:@+-]{1,200}")
 
 
-def find_identifiers(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield identifiers; the same characters may be found as several types."""
-    text = tokens.text
-    spoken = done = 0
+def find_long_numbers(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield cards and telephones; the same digits may be found as both."""
+    spoken = 0
     for index in tokens.numbers:
         position = tokens.starts[index]
-        if position >= spoken and _SEVERAL.match(text, position):
-            for candidate in _long(text, position):
+        if position >= spoken and _SEVERAL.match(tokens.text, position):
+            for candidate in _long(tokens.text, position):
                 spoken = max(spoken, candidate.end)
                 yield candidate
+
+
+def find_codes(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield codes: runs of characters with a digit that are no plain number."""
+    done = 0
+    for index in tokens.numbers:
+        position = tokens.starts[index]
         if position >= done:
-            done, code = _chunk(text, position, done)
+            done, code = _chunk(tokens.text, position, done)
             if code:
                 yield code
 

@@ -33,28 +33,10 @@ _DOTTED = re.compile(r"\.[a-zA-Z]{2,12}(?![@\w-])")
 _TOP_LEVELS = word_set("top_level_domains")
 
 
-def find_links(text: str) -> Iterator[Candidate]:
-    """Yield mail addresses, handles, links and domain names."""
-    if "@" in text:
-        yield from _mails(text)
-    if "://" in text or "www." in text:
-        for match in _LINK.finditer(text):
-            scheme = _SCHEME.search(text, max(0, match.start() - 24), match.start())
-            if scheme or text[match.start()] == "w":
-                start = scheme.start() if scheme else match.start()
-                yield _unpunctuated(text, start, match.end(), "URL", 1.0)
-    done = 0
-    for dot in _DOTTED.finditer(text):
-        if dot.start() < done or dot.group()[1:] not in _TOP_LEVELS:
-            continue
-        start = _labels_start(text, dot.start(), max(done, dot.start() - 256))
-        labels = _LABEL.match(text, start)
-        if labels and labels.end() >= dot.end():
-            done = dot.end()
-            yield _unpunctuated(text, start, dot.end(), "DOMAIN_NAME", 0.8)
-
-
-def _mails(text: str) -> Iterator[Candidate]:
+def find_mails(text: str) -> Iterator[Candidate]:
+    """Yield mail addresses and handles."""
+    if "@" not in text:
+        return
     for match in _MAIL_HOST.finditer(text):
         start = at = match.start()
         while start and at - start < _LONGEST_LOCAL and _mailable(text[start - 1]):
@@ -65,6 +47,30 @@ def _mails(text: str) -> Iterator[Candidate]:
             yield _unpunctuated(text, start, match.end(), "EMAIL_ADDRESS", 1.0)
     for match in _HANDLE.finditer(text):
         yield Candidate(*match.span(1), "USERNAME", 0.9, "handle")
+
+
+def find_links(text: str) -> Iterator[Candidate]:
+    """Yield links."""
+    if "://" not in text and "www." not in text:
+        return
+    for match in _LINK.finditer(text):
+        scheme = _SCHEME.search(text, max(0, match.start() - 24), match.start())
+        if scheme or text[match.start()] == "w":
+            start = scheme.start() if scheme else match.start()
+            yield _unpunctuated(text, start, match.end(), "URL", 1.0)
+
+
+def find_domains(text: str) -> Iterator[Candidate]:
+    """Yield domain names."""
+    done = 0
+    for dot in _DOTTED.finditer(text):
+        if dot.start() < done or dot.group()[1:] not in _TOP_LEVELS:
+            continue
+        start = _labels_start(text, dot.start(), max(done, dot.start() - 256))
+        labels = _LABEL.match(text, start)
+        if labels and labels.end() >= dot.end():
+            done = dot.end()
+            yield _unpunctuated(text, start, dot.end(), "DOMAIN_NAME", 0.8)
 
 
 def _mailable(character: str) -> bool:

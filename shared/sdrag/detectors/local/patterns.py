@@ -41,6 +41,7 @@ class Form:
 class Family:
     """Forms that are tried at the same places."""
 
+    recogniser: str
     reason: str
     at: str
     words: frozenset[str]
@@ -70,10 +71,12 @@ class Family:
         )
 
 
-def find_patterns(tokens: Tokens, anchors: list[int]) -> Iterator[Candidate]:
-    """Yield what the table recognizes; within a family, none lies within another."""
+def find_patterns(
+    families: Iterable[Family], tokens: Tokens, anchors: list[int]
+) -> Iterator[Candidate]:
+    """Yield what families recognize; within one of them, none lies within another."""
     text = tokens.text
-    for family in FAMILIES:
+    for family in families:
         done = 0
         for position in family.positions(tokens, anchors):
             candidate = _match(family, text, position) if position >= done else None
@@ -154,6 +157,7 @@ def _load() -> tuple[Family, ...]:
         forms = tuple(form(each, row) for each in row["form"])
         patterns = (each.pattern.pattern.replace("?P<value>", "?:") for each in forms)
         return Family(
+            row["recogniser"],
             row["reason"],
             row["at"],
             _words(row.get("words", ""), exact=row.get("exact", False)),

@@ -52,6 +52,11 @@ def find_terms(tokens: Tokens) -> Iterator[Candidate]:
             yield _term(tokens, index, type_)
 
 
+def term_types() -> frozenset[str]:
+    """Return the types of the terms."""
+    return frozenset(("TERM", *_TERMS.values(), *tables.kinds().values()))
+
+
 def type_of_word(word: str) -> str | None:
     """Return what a word says of a person, if anything: its type."""
     lower = word.lower()

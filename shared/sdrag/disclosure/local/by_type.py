@@ -137,8 +137,13 @@ def find_by_type(
     mentions: Sequence[Mention],
     asked: Sequence[ParsedConstraint],
     parts: Sequence[Span] | None = None,
+    off: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """Yield a finding for every mention that a constraint asks for by its type."""
+    """
+    Yield a finding for every mention that a constraint asks for by its type.
+
+    `off`: recognisers that do not run.
+    """
     cued = CuedText(text, parts if any(p.topics for p in asked) else ())
     coded = {
         index
@@ -146,7 +151,7 @@ def find_by_type(
         if mention.type in _CODES
         for index in cued.indices(mention.span)
     }
-    mentions = [*mentions, *_inside_links(text, mentions)]
+    mentions = [*mentions, *_inside_links(text, mentions, off)]
     for parsed in asked:
         beside = [
             (t.types, cued.beside(t) | (coded if _CODES & t.types else set()))
@@ -188,12 +193,14 @@ def find_sure(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Finding]
             yield Finding(span, parsed.constraint.id, "cue")
 
 
-def _inside_links(text: str, known: Sequence[Mention]) -> Iterator[Mention]:
+def _inside_links(
+    text: str, known: Sequence[Mention], off: Sequence[str]
+) -> Iterator[Mention]:
     """Yield identifiers that are parts of a link, such as `?to=ann@example.org`."""
     for link in known:
         if link.type == "URL":
             parts = _SEPARATORS.sub(" ", link.span.of(text))
-            for mention in find_mentions(parts):
+            for mention in find_mentions(parts, off):
                 if _is_checked(mention):
                     yield replace(mention, span=shifted(mention.span, link.span.start))
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.detectors import Detector, detector_identity, tagger
+from sdrag.detectors import Detector, detector_identity, tagger, types_of
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
@@ -46,18 +46,26 @@ class LocalLocator:
         sensitivity: A higher one withholds more, and a lower one leaves more text that
             can still be read.
         meaning: Whether the trained networks decide too; else what needs them is left.
+        off: Recognisers of the local detector that do not run inside links either.
     """
 
     detector: Detector = field(default_factory=LocalDetector)
     sensitivity: Sensitivity = "balanced"
     meaning: bool = True
+    off: tuple[str, ...] = ()
+
+    @property
+    def finds(self) -> frozenset[str]:
+        """The types of what its detector says that it finds."""
+        return types_of(self.detector)
 
     @property
     def identity(self) -> str:
         """Name everything that decides what is found."""
         detector = detector_identity(self.detector)
         networks = _networks() if self.meaning else "by form"
-        return f"local {_VERSION} {networks} {self.sensitivity} {detector}"
+        off = f" without {','.join(self.off)}" if self.off else ""
+        return f"local {_VERSION} {networks} {self.sensitivity} {detector}{off}"
 
     def locate(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
@@ -122,7 +130,7 @@ def _locate(
     default = locator.sensitivity
     limits = [THRESHOLDS[p.constraint.sensitivity or default] for p in gated]
     by_form = [
-        *find_by_type(document.text, mentions, asked, document.sentences),
+        *find_by_type(document.text, mentions, asked, document.sentences, locator.off),
         *_find_cues(document, asked),
     ]
     # The gate decides all of them but structured identifiers, people, and types that

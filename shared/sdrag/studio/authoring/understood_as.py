@@ -37,7 +37,7 @@ from sdrag.disclosure.constraint_parser.words import (
     number_words,
     word_set,
 )
-from sdrag.disclosure.setup import why_not
+from sdrag.disclosure.setup import find_less, why_not, why_not_found
 from sdrag.disclosure.vagueness import offer, why_not_enforced
 from sdrag.policy import Policy, nearest_attribute
 from sdrag.vocabulary import Constraint, Keep, Mention
@@ -136,6 +136,8 @@ def describe(
         advice = f"Would be understood, for instance: {_quote(near, 'or')}"
         if parsed.status == "needs_model":
             reason = parsed.reason
+        if why_not_found(parsed, policy):
+            advice = "Take one of them out of the list, or delete the sentence."
         if parsed.kind == "only":
             advice = (
                 "Delete it: what no other sentence hides stays. Words that one hides"
@@ -145,6 +147,8 @@ def describe(
             (), limits, (outcome, _quote_counted(reason, parsed), advice)
         )
     warnings = [*warnings_of(parsed)]
+    if off := find_less(parsed, policy):
+        warnings.append(f"less is found: {_join(off)} are off (recognisers_off)")
     if _FOR_SOME.search(rule.text) and not rule.unless:
         warnings.append(
             "hidden from everybody: whoever may read it has a role, as in"

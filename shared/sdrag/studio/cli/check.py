@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -61,6 +61,13 @@ def check(
         Literal["policy", "audit"] | None,
         typer.Option(help="Print a JSON schema instead, for editors and validators."),
     ] = None,
+    recognisers: Annotated[
+        bool,
+        typer.Option(
+            "--recognisers",
+            help="List what the local engine looks for without a model instead.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -80,6 +87,9 @@ def check(
     """
     if schema is not None:
         _print_schema(schema)
+        return
+    if recognisers:
+        _print_recognisers(policies or (), as_json=as_json)
         return
     if not policies:
         raise UsageError("There is no policy file to check.", hint="Name one.")
@@ -130,6 +140,32 @@ def _print_schema(name: Literal["policy", "audit"]) -> None:
     typer.echo(json.dumps(schema, indent=2))
 
 
+def _print_recognisers(policies: Iterable[Path], *, as_json: bool) -> None:
+    """Print the table of recognisers, and which of them the policies switch off."""
+    from sdrag.detectors.local.recognisers import RECOGNISERS
+
+    read = (Policy.read(path).disclosure.recognisers_off for path in policies)
+    off = {name for names in read for name in names}
+    rows: list[dict[str, Any]] = [
+        {
+            "name": each.name,
+            "types": sorted(each.types),
+            "cues": sorted(each.cues),
+            "on": each.name not in off,
+        }
+        for each in RECOGNISERS
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    for row in rows:
+        typer.echo(f"{row['name']}{'' if row['on'] else ' (off)'}")
+        for key in ("types", "cues"):
+            if words := ", ".join(row[key]):
+                lead = f"  {key}: "
+                typer.echo(fill(f"{lead}{words}", 88, subsequent_indent=" " * 9))
+
+
 def _run(
     policy: Policy, model: Model | None
 ) -> tuple[list[ParsedConstraint], ExampleResults]:
@@ -149,7 +185,7 @@ def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
 
 def _as_dict(parsed: ParsedConstraint, policy: Policy) -> dict[str, Any]:
     """Return how a constraint is understood, in no word of it."""
-    from sdrag.disclosure.setup import why_not
+    from sdrag.disclosure.setup import find_less, why_not
 
     reason = why_not(parsed, policy)
     return {
@@ -158,6 +194,7 @@ def _as_dict(parsed: ParsedConstraint, policy: Policy) -> dict[str, Any]:
         "types": sorted(parsed.types),
         "people": parsed.people,
         "status": "needs_model" if reason else "understood",
+        "recognisers_off": find_less(parsed, policy),
         "reason": reason,
     }
 

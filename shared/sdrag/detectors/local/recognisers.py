@@ -1,0 +1,243 @@
+"""
+The table of recognisers: what the local detector looks for, and what finds it.
+
+A recogniser is a row: its name, the types of what it finds, the words that lead it to
+something, and a function over a text that is cut into tokens. They run in the order of
+the table, and a later one sees what those before it found. `sdrag check --recognisers`
+prints the table, and `disclosure.recognisers_off` of a policy switches rows off.
+
+A new row is a function here, or a family of `tables/patterns.toml` that names it, and
+its name in `RecogniserName` of `sdrag.policy.sections`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from sdrag.detectors.local.addresses import find_addresses
+from sdrag.detectors.local.fields import (
+    field_types,
+    find_column_values,
+    find_field_values,
+)
+from sdrag.detectors.local.identifiers import (
+    find_codes,
+    find_long_numbers,
+    find_numbered,
+)
+from sdrag.detectors.local.internet import (
+    find_domains,
+    find_embedded_names,
+    find_ipv6,
+    find_links,
+    find_mails,
+)
+from sdrag.detectors.local.name_forms import (
+    find_forms,
+    find_partnerships,
+    find_role_names,
+)
+from sdrag.detectors.local.names import find_names
+from sdrag.detectors.local.patterns import FAMILIES, find_patterns
+from sdrag.detectors.local.quantities import find_amounts, find_counts
+from sdrag.detectors.local.tables import UNITS, listed, word_set
+from sdrag.detectors.local.terms import find_peoples, find_terms, term_types
+from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.vocabulary import Confidential
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Confidential):
+    """
+    A text as recognisers read it.
+
+    Args:
+        plain: The text in plain characters.
+        tokens: Of it, with capitals where somebody wrote none.
+        anchors: Where an identifier may begin, in order.
+        found: What the recognisers before this one found.
+    """
+
+    plain: str
+    tokens: Tokens
+    anchors: list[int]
+    found: list[Candidate]
+
+
+@dataclass(frozen=True, slots=True)
+class Recogniser:
+    """
+    A row of the table.
+
+    Args:
+        name: What a policy switches it off by.
+        types: Of what it finds.
+        find: Finds it.
+        cues: Words beside which it looks; none if it goes by the form alone.
+    """
+
+    name: str
+    types: frozenset[str]
+    find: Callable[[Reading], Iterable[Candidate]]
+    cues: frozenset[str] = frozenset()
+
+
+def find_candidates(reading: Reading, off: Collection[str]) -> list[Candidate]:
+    """Return what every recogniser finds that is not switched off, and itself."""
+    for recogniser in RECOGNISERS:
+        if recogniser.name not in off:
+            reading.found.extend(recogniser.find(reading))
+    return reading.found
+
+
+def types_found(off: Collection[str]) -> frozenset[str]:
+    """Return the types of all that is found where some recognisers are off."""
+    return frozenset().union(*(r.types for r in RECOGNISERS if r.name not in off))
+
+
+def recognisers_of(types: Collection[str], names: Collection[str]) -> list[str]:
+    """Return which of the named recognisers find something of the types, in order."""
+    return [
+        recogniser.name
+        for recogniser in RECOGNISERS
+        if recogniser.name in names and not recogniser.types.isdisjoint(types)
+    ]
+
+
+def _patterns(name: str) -> Recogniser:
+    """Return the recogniser of the families of `tables/patterns.toml` that name it."""
+    families = tuple(family for family in FAMILIES if family.recogniser == name)
+    cues = (family.words for family in families if family.at == "cue")
+    return Recogniser(
+        name,
+        frozenset(form.type for family in families for form in family.forms),
+        lambda text: find_patterns(families, text.tokens, text.anchors),
+        frozenset(word.lower() for words in cues for word in words),
+    )
+
+
+_JOINED = re.compile(
+    r",? (?:and|to|until|till|or)(?: on| from| of| in)? |, (?:on |in )?|-| - "
+)
+_BETWEEN = re.compile(r"\b(?:[Bb]etween|[Ff]rom) $")
+_YEARED = re.compile(r"\d{4}$")
+_JOINABLE = 0.7
+
+
+def _join_dates(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield neighbours as a whole: 1 March and 31 December 1998."""
+    sure = [each for each in found if each.type in _DATED]
+    sure = [date for date in sure if date.confidence >= _JOINABLE]
+    by_start = {date.start: date for date in sure}
+    for date in sure:
+        join = _JOINED.match(text, date.end)
+        after = by_start.get(join.end()) if join else None
+        if join is None or after is None:
+            continue
+        between = _BETWEEN.search(text, max(0, date.start - 8), date.start)
+        two_dates = "and" in join.group() and _YEARED.search(text[: date.end][-4:])
+        if between or not two_dates:
+            whole = between and between.group()[1] == "e"
+            start = between.start() if between and whole else date.start
+            yield Candidate(start, after.end, "DATE", 0.9, "stretch")
+
+
+_DATED = frozenset(("DATE", "TIME"))
+
+
+def _find_later_forms(text: Reading) -> Iterator[Candidate]:
+    names = [candidate for candidate in text.found if candidate.reason == "name"]
+    return find_forms(text.tokens, names)
+
+
+def _row(
+    name: str,
+    types: Iterable[str],
+    find: Callable[[Reading], Iterable[Candidate]],
+    cues: str = "",
+) -> Recogniser:
+    """Return a row; `cues` names words of `tables/lexicon.toml`."""
+    return Recogniser(
+        name, frozenset(types), find, word_set(cues) if cues else frozenset()
+    )
+
+
+RECOGNISERS: tuple[Recogniser, ...] = (
+    _patterns("machine-addresses"),
+    _patterns("credentials"),
+    _patterns("coordinates"),
+    _patterns("accounts"),
+    _patterns("bank-accounts"),
+    _patterns("phone-numbers"),
+    _patterns("identity-numbers"),
+    _patterns("number-plates"),
+    _patterns("postcodes"),
+    _patterns("dates"),
+    _patterns("times"),
+    _patterns("sums"),
+    _patterns("sizes"),
+    _patterns("ages"),
+    _patterns("introductions"),
+    _patterns("degrees"),
+    _patterns("parts-of-the-body"),
+    _patterns("owned-streets"),
+    _row(
+        "date-ranges", ["DATE"], lambda text: _join_dates(text.tokens.text, text.found)
+    ),
+    _row(
+        "ipv6-addresses",
+        ["IP_ADDRESS"],
+        lambda text: find_ipv6(text.tokens.text, text.anchors),
+    ),
+    _row(
+        "mail-addresses",
+        ["EMAIL_ADDRESS", "USERNAME"],
+        lambda text: find_mails(text.plain),
+    ),
+    _row("links", ["URL"], lambda text: find_links(text.plain)),
+    _row("domains", ["DOMAIN_NAME"], lambda text: find_domains(text.plain)),
+    _row("embedded-names", ["PERSON"], lambda text: find_embedded_names(text.plain)),
+    _row(
+        "long-numbers",
+        ["CREDIT_CARD", "PHONE_NUMBER"],
+        lambda text: find_long_numbers(text.tokens),
+    ),
+    _row(
+        "mixed-codes",
+        ["CODE", "IP_ADDRESS", "US_SSN"],
+        lambda text: find_codes(text.tokens),
+    ),
+    _row(
+        "numbered",
+        ["CODE", "ZIP_CODE"],
+        lambda text: find_numbered(text.tokens),
+        cues="number_cues",
+    ),
+    _row("addresses", ["ADDRESS"], lambda text: find_addresses(text.tokens)),
+    _row(
+        "amounts",
+        {"AGE", "DATE", "MONEY", *UNITS.values()},
+        lambda text: find_amounts(text.tokens),
+    ),
+    _row(
+        "names",
+        listed("ADDRESS CONDITION DATE LOCATION ORGANIZATION PERSON TERM TITLE"),
+        lambda text: find_names(text.tokens),
+    ),
+    _row("partners", ["ORGANIZATION"], lambda text: find_partnerships(text.tokens)),
+    _row(
+        "role-names",
+        ["PERSON"],
+        lambda text: find_role_names(text.tokens),
+        cues="roles",
+    ),
+    _row("later-forms", ["LOCATION", "ORGANIZATION", "PERSON"], _find_later_forms),
+    _row("fields", field_types(), lambda text: find_field_values(text.tokens)),
+    _row("columns", field_types(), lambda text: find_column_values(text.plain)),
+    _row("peoples", ["NATIONALITY"], lambda text: find_peoples(text.tokens)),
+    _row("terms", term_types(), lambda text: find_terms(text.tokens)),
+    _row("counts", ["NUMBER", "QUANTITY"], lambda text: find_counts(text.tokens)),
+)
+"""Every recogniser, in the order in which they run."""
