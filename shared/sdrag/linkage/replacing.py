@@ -40,9 +40,9 @@ from typing import Any, Literal
 from sdrag.errors import InternalError, UsageError
 from sdrag.linkage.names import other_spellings
 from sdrag.linkage.schema import ROLES
-from sdrag.linkage.second_look import FormSearch
 from sdrag.placeholders import BLOCK, DEFAULT, PLAIN, Placeholders, with_brackets
 from sdrag.text.folding import fold_text
+from sdrag.text.phrase_matcher import FormSearch
 from sdrag.text.readings import readings
 from sdrag.text.spans import SpanUnion, splice
 from sdrag.vocabulary import Confidential, Entity, Span
@@ -140,7 +140,7 @@ class Masker(Confidential):
 
     @cached_property
     def _search(self) -> FormSearch:
-        return FormSearch(list(self._owners))
+        return FormSearch(self._owners)
 
     @cached_property
     def _replacements(self) -> list[tuple[str, str]]:

@@ -14,10 +14,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ahocorasick_rs import AhoCorasick, MatchKind
-
 from sdrag.linkage.mentions import DESCRIPTION, Found, Occurrence
-from sdrag.text.folding import fold, fold_text, is_boundary
+from sdrag.text.folding import fold, fold_text
+from sdrag.text.phrase_matcher import FormSearch
 from sdrag.vocabulary import Confidential, Mention, Span
 
 _SURE = 0.5
@@ -28,33 +27,6 @@ _PIECES = 6
 """An identifier is written in no more pieces."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
 _GAPS = frozenset(" -./\u2010\u2011\u2013")
-_LONE = re.compile("[\ud800-\udfff]")
-"""Halves of a character, which JSON may hold and the automaton does not take."""
-
-
-class FormSearch:
-    """Finds forms in folded texts, all at once: one automaton goes over a text once."""
-
-    __slots__ = ("_automaton", "forms")
-
-    def __init__(self, forms: Sequence[str]) -> None:
-        self.forms = forms
-        whole = [_LONE.sub("\ufffd", form) for form in forms]
-        self._automaton = (
-            AhoCorasick(whole, matchkind=MatchKind.Standard) if whole else None
-        )
-
-    def matches(self, folded: str) -> Iterator[tuple[int, int, int]]:
-        """Yield a form's number, and where it starts and ends, where no word is cut."""
-        if self._automaton is None:
-            return
-        text = folded if folded.isascii() else _LONE.sub("\ufffd", folded)
-        for number, start, end in self._automaton.find_matches_as_indexes(
-            text, overlapping=True
-        ):
-            if is_boundary(text, start) and is_boundary(text, end):
-                yield number, start, end
-
 
 Known = Mapping[str, tuple[str, float]]
 """A form to its type, and how sure somebody was of it."""
@@ -74,7 +46,7 @@ class KnownForms(Confidential):
     _search: FormSearch = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_search", FormSearch(list(self.forms)))
+        object.__setattr__(self, "_search", FormSearch(self.forms))
 
     @classmethod
     def of(cls, found: Iterable[tuple[str, Sequence[Found]]]) -> KnownForms:

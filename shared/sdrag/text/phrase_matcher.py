@@ -1,9 +1,8 @@
 """
 Many surface forms searched for in one pass over a folded text.
 
-Every form is filed under its first word and its length, so a text is read once, word by
-word, and each word costs one look-up per length, however many forms begin with it.
-Forms without a word of a spaced script are searched for one by one.
+All forms are one automaton, so ten thousand cost what one costs. A match counts where
+it cuts no word, and matches may overlap.
 
 A form of one or two letters (Li, O.F., OF) is a word of every other sentence once its
 case is folded away. Such a form counts only as it was given, and in capitals only where
@@ -15,20 +14,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from sdrag.text.folding import UNSPACED, Folded, fold_text, is_boundary, is_unspaced
+from ahocorasick_rs import AhoCorasick, MatchKind
+
+from sdrag.text.folding import Folded, fold_text, is_boundary, is_unspaced
 from sdrag.vocabulary import Confidential, Span
 
-# A run of letters and digits between two boundaries, as `is_boundary` sees them.
-_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 _LETTERS = 3
 """A form of so many letters is known whatever its case."""
 _BEFORE = re.compile(r"([^\W\d_]{2,})[\W_]*$")
 _AFTER = re.compile(r"[\W_]*([^\W\d_]{2,})")
-_LONGEST = 500
-"""A form with more characters after its first word is searched for by itself. To
-compare it at every occurrence of that word would take quadratic time."""
 _AROUND = 40
 """So far the words around a form are looked for."""
+_LONE = re.compile("[\ud800-\udfff]")
+"""Halves of a character, which JSON may hold and the automaton does not take."""
 
 
 def needs_case(form: str) -> bool:
@@ -39,74 +37,70 @@ def needs_case(form: str) -> bool:
     )
 
 
-class PhraseMatcher(Confidential):
-    """Surface forms to search for."""
+class FormSearch(Confidential):
+    """
+    Forms to search for, whatever their case.
 
-    __slots__ = ("_by_word", "_cased", "_others")
+    Args:
+        forms: Folded, each once.
+    """
+
+    __slots__ = ("_automaton", "forms")
 
     def __init__(self, forms: Iterable[str]) -> None:
-        self._by_word: dict[str, dict[tuple[int, int], set[str]]] = {}
-        self._cased: dict[str, set[str]] = {}
-        self._others: list[str] = []
+        self.forms = tuple(forms)
+        whole = [_LONE.sub("\ufffd", form) for form in self.forms]
+        self._automaton = (
+            AhoCorasick(whole, matchkind=MatchKind.Standard) if whole else None
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.forms)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.forms)})"
+
+    def matches(self, folded: str) -> Iterator[tuple[int, int, int]]:
+        """Yield a form's number, and where it starts and ends, where no word is cut."""
+        if self._automaton is None:
+            return
+        text = folded if folded.isascii() else _LONE.sub("\ufffd", folded)
+        for number, start, end in self._automaton.find_matches_as_indexes(
+            text, overlapping=True
+        ):
+            if is_boundary(text, start) and is_boundary(text, end):
+                yield number, start, end
+
+
+class PhraseMatcher(FormSearch):
+    """Surface forms to search for, as they are given; short ones in their case."""
+
+    __slots__ = ("_cased",)
+
+    def __init__(self, forms: Iterable[str]) -> None:
         folded = {form: fold_text(form) for form in forms}
+        super().__init__(filter(None, dict.fromkeys(folded.values())))
+        self._cased: dict[str, set[str]] = {}
         for given, form in folded.items():
             if needs_case(form):
                 self._cased.setdefault(form, set()).add(given.strip())
-        for form in dict.fromkeys(folded.values()):
-            first = _WORD.search(form)
-            if first is not None and len(form) - len(first.group()) <= _LONGEST:
-                shapes = self._by_word.setdefault(first.group(), {})
-                shapes.setdefault((first.start(), len(form)), set()).add(form)
-            elif form:
-                self._others.append(form)
-
-    def __bool__(self) -> bool:
-        return bool(self._by_word or self._others)
-
-    def __repr__(self) -> str:
-        return f"PhraseMatcher({sum(1 for _ in self.forms())})"
-
-    def forms(self) -> Iterator[str]:
-        """Yield every form, folded."""
-        for shapes in self._by_word.values():
-            for forms in shapes.values():
-                yield from forms
-        yield from self._others
 
     def find(self, folded: Folded) -> Iterator[Span]:
         """Yield where any form is at word boundaries; spans may overlap."""
-        for start, end in self._positions(folded):
-            yield folded.span(start, end)
+        for number, start, end in self.matches(folded.text):
+            given = self._cased.get(self.forms[number])
+            if given is None or _in_case_given(folded, start, end, given):
+                yield folded.span(start, end)
 
     def occur(self, text: Folded) -> bool:
         """Say whether any form is in the text."""
-        return next(self._positions(text), None) is not None
+        return any(True for _ in self.find(text))
 
-    def _positions(self, folded: Folded) -> Iterator[tuple[int, int]]:
-        text = folded.text
-        for word in _WORD.finditer(text) if self._by_word else ():
-            for (offset, length), forms in self._by_word.get(word.group(), {}).items():
-                start = word.start() - offset
-                end = start + length
-                if (
-                    start >= 0
-                    and text[start:end] in forms
-                    and is_boundary(text, start)
-                    and is_boundary(text, end)
-                    and self._in_its_case(folded, start, end)
-                ):
-                    yield start, end
-        for form in self._others:
-            for start in folded.positions(form):
-                yield start, start + len(form)
 
-    def _in_its_case(self, folded: Folded, start: int, end: int) -> bool:
-        """Say whether a short form is there as it was given."""
-        given = self._cased.get(folded.text[start:end])
-        if given is None:
-            return True
-        span = folded.span_before(start, end)
-        return span.of(folded.original) in given and in_its_case(folded.original, span)
+def _in_case_given(folded: Folded, start: int, end: int, given: set[str]) -> bool:
+    """Say whether a short form is there as it was given."""
+    span = folded.span_before(start, end)
+    return span.of(folded.original) in given and in_its_case(folded.original, span)
 
 
 def in_its_case(text: str, span: Span) -> bool:
