@@ -21,14 +21,15 @@ from sdrag.vocabulary import Span
 
 # A run of whitespace that is not one plain space, or one character beyond ASCII.
 _SPECIAL = re.compile(r"[^!-~](?:(?<! )(?:(?<=\s)\s*)?|\s+)")
-_LOOKALIKE = str.maketrans(
+PLAIN_MARKS = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`", "'"),
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        "\u2026": "...",
     }
 )
+"""The mark of a keyboard for each typographic one."""
+_LOOKALIKE = PLAIN_MARKS | {ord("\u2026"): "..."}
 _INVISIBLE = {"Mn", "Me", "Cf", "Cc"}
 
 UNSPACED = (

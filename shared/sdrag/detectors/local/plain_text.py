@@ -16,16 +16,10 @@ from functools import lru_cache
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.fields import is_label
 from sdrag.detectors.local.tables import TITLES, is_common
+from sdrag.text.folding import PLAIN_MARKS
 from sdrag.text.mapped import MappedText, Pieces
 from sdrag.text.sentences import is_structured, line_after, line_before, sentences
 
-_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-_APOSTROPHES = "\u2018\u2019\u02bc\u2032\u00b4`"
-_PLAIN_MARKS = {
-    **dict.fromkeys(map(ord, _HYPHENS), "-"),
-    **dict.fromkeys(map(ord, _APOSTROPHES), "'"),
-    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u00ab\u00bb"), '"'),
-}
 SMALL_CAPITALS = {
     unicodedata.lookup(f"LATIN LETTER SMALL CAPITAL {letter}"): letter.lower()
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWYZ"
@@ -65,7 +59,7 @@ def _plain_character(written: str) -> str:
         return "\n" if character in "\n\u2028\u2029\x85" else " "
     if unicodedata.category(character) == "Cf":
         return ""
-    plain = SMALL_CAPITALS.get(character) or character.translate(_PLAIN_MARKS)
+    plain = SMALL_CAPITALS.get(character) or character.translate(PLAIN_MARKS)
     folded = unicodedata.normalize("NFKC", plain)
     plain = folded if len(folded) == 1 else plain
     return unicodedata.normalize("NFC", plain + written[1:])[0]
