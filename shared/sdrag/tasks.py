@@ -138,7 +138,7 @@ class Mask(Task):
         """Mask; a passage that could not be read to its end is left out."""
         decisions: tuple[Decision, ...] = ()
         if self.fitted is not None:
-            masked = yield from self.fitted.applying(passages)
+            masked = yield from self.fitted.apply_steps(passages)
         else:
             fitted = yield from self.fit(passages, engine)
             masked, decisions = fitted.masked.documents, fitted.decisions
@@ -183,7 +183,9 @@ class Mask(Task):
                 "Only a masker with a plan can follow a change.",
                 hint="Pass `fitted=`: what `fit` returned, or `Fitted.open`.",
             )
-        return (yield from self.fitted.updating(passages, removed, _entities(engine)))
+        return (
+            yield from self.fitted.update_steps(passages, removed, _entities(engine))
+        )
 
     def cache_key(self, engine: Engine) -> str:  # noqa: ARG002 -- as above
         """Name the plan."""

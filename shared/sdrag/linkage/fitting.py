@@ -35,9 +35,10 @@ from sdrag.linkage.mentions import (
     find_descriptions,
     read_found,
 )
+from sdrag.linkage.plan_file import PlanParts, read_plan, write_plan
+from sdrag.linkage.propagation import KnownForms
 from sdrag.linkage.replacing import check_style
 from sdrag.linkage.schema import Schema, SettingsSource, local_runner, read_settings
-from sdrag.linkage.second_look import KnownForms
 from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Decision, Passage
@@ -91,9 +92,9 @@ class Fitted(Confidential):
         Raises:
             UsageError: The plan rewrites, and the runner has no model.
         """
-        return run(self.applying(documents), runner or local_runner())
+        return run(self.apply_steps(documents), runner or local_runner())
 
-    def applying(self, documents: Sequence[Passage]) -> Steps[tuple[Passage, ...]]:
+    def apply_steps(self, documents: Sequence[Passage]) -> Steps[tuple[Passage, ...]]:
         """Mask further text as a step; as `apply`."""
         masked = self.masked
         return apply_masker(documents, masked.masker, self.settings, masked.rewritten)
@@ -109,9 +110,9 @@ class Fitted(Confidential):
         Raises:
             UsageError: There is no key, or the file cannot be written.
         """
-        from sdrag.linkage.plan_file import save_plan  # noqa: PLC0415 -- it builds plans
-
-        save_plan(self, path, key)
+        earlier = self.masked.earlier
+        parts = PlanParts(self.settings, self.key, self.documents, self.found, earlier)
+        write_plan(parts, path, key)
 
     @staticmethod
     def open(
@@ -128,9 +129,8 @@ class Fitted(Confidential):
         Raises:
             UsageError: There is no such file, or it is of another key.
         """
-        from sdrag.linkage.plan_file import open_plan  # noqa: PLC0415 -- it builds plans
-
-        return open_plan(path, key, runner)
+        steps = _make_plan(read_plan(path, key), Passes())
+        return run(steps, runner or local_runner())
 
     def updated(
         self,
@@ -157,12 +157,12 @@ class Fitted(Confidential):
             UsageError: A document that is to be removed is not there.
         """
         section = self.settings if settings is None else read_settings(settings)
-        steps = self.updating(
+        steps = self.update_steps(
             changed, removed, entities, settings=section, passes=passes
         )
         return run(steps, runner or local_runner())
 
-    def updating(
+    def update_steps(
         self,
         changed: Sequence[Passage] = (),
         removed: Collection[str] = (),
@@ -179,15 +179,15 @@ class Fitted(Confidential):
             )
         gone = {*removed, *(document.id for document in changed)}
         kept = {id_: d for id_, d in self.documents.items() if id_ not in gone}
-        fitted = yield from _fitted(
+        parts = PlanParts(
             settings or self.settings,
             self.key,
             kept,
             {id_: self.found[id_] for id_ in kept},
-            changed,
-            entities if changed else (),
             self.masked.earlier,
-            passes,
+        )
+        fitted = yield from _fit_changed(
+            parts, changed, entities if changed else (), passes
         )
         before = dict(zip(self.documents, self.masked.documents, strict=True))
         after = dict(zip(fitted.documents, fitted.masked.documents, strict=True))
@@ -270,37 +270,38 @@ def fit_steps(
     passes: Passes | None = None,
 ) -> Steps[Fitted]:
     """Fit, yielding effects; see `fit` for the arguments."""
-    nothing = Earlier(placeholders=placeholders)
-    return _fitted(settings, key, {}, {}, documents, entities, nothing, passes)
+    nothing = PlanParts(settings, key, {}, {}, Earlier(placeholders=placeholders))
+    return _fit_changed(nothing, documents, entities, passes)
 
 
-def _fitted(  # noqa: PLR0917 -- the fields of a plan, and what is new
-    settings: LinkageSection,
-    key: bytes | None,
-    kept: Mapping[str, Passage],
-    found: Mapping[str, tuple[Found, ...]],
+def _fit_changed(
+    kept: PlanParts,
     changed: Sequence[Passage],
     entities: Entities,
-    earlier: Earlier,
     passes: Passes | None,
 ) -> Steps[Fitted]:
     """Find what is in the changed documents, and make the plan of all."""
-    new, schema = by_id(changed), Schema(settings)
-    changed = _without(changed, earlier.placeholders)
+    schema, new = Schema(kept.settings), by_id(changed)
+    changed = _blank_placeholders(changed, kept.earlier.placeholders)
     texts = [document.text for document in changed]
     rows: Sequence[_Row]
     if isinstance(entities, (Mapping, Sequence)):
         rows = [*check_mentions(changed, entities, schema).values()]
     elif isinstance(entities, ModelExtractor):
-        known = [read_found(kept[id_].text, found[id_], schema) for id_ in kept]
+        known = [
+            read_found(document.text, kept.found[id_], schema)
+            for id_, document in kept.documents.items()
+        ]
         rows = _rows((yield from entities.extract(texts, schema, known)))
     else:
-        rows = yield from _detected(texts, entities, passes)
+        rows = yield from _detect(texts, entities, passes)
     read = {id_: row for id_, row in zip(new, rows, strict=True) if row is not None}
-    documents = {**kept, **{id_: new[id_] for id_ in read}}
-    fitted = yield from replan(
-        settings, key, documents, {**found, **read}, earlier, passes or Passes()
+    parts = replace(
+        kept,
+        documents={**kept.documents, **{id_: new[id_] for id_ in read}},
+        found={**kept.found, **read},
     )
+    fitted = yield from _make_plan(parts, passes or Passes())
     masked = fitted.masked
     lost = (
         Decision(masked.masker.alias(id_), "withheld", "linkage", "detector-failed")
@@ -310,26 +311,22 @@ def _fitted(  # noqa: PLR0917 -- the fields of a plan, and what is new
     return replace(fitted, masked=replace(masked, decisions=(*masked.decisions, *lost)))
 
 
-def replan(
-    settings: LinkageSection,
-    key: bytes | None,
-    documents: Mapping[str, Passage],
-    found: Mapping[str, tuple[Found, ...]],
-    earlier: Earlier,
-    passes: Passes,
-) -> Steps[Fitted]:
+def _make_plan(parts: PlanParts, passes: Passes) -> Steps[Fitted]:
     """Make the plan for documents in which everything was found."""
+    settings, key, documents = parts.settings, parts.key, parts.documents
     check_style(settings.replace, key)
-    texts = _without(documents.values(), earlier.placeholders)
+    texts = _blank_placeholders(documents.values(), parts.earlier.placeholders)
     blank = dict(zip(documents, texts, strict=True))
-    occurrences = _occurrences(blank, found, Schema(settings), passes)
+    occurrences = _propagate(blank, parts.found, Schema(settings), passes)
     masked = yield from mask_found(
-        [*documents.values()], occurrences, settings, key, earlier, passes
+        [*documents.values()], occurrences, settings, key, parts.earlier, passes
     )
-    return Fitted(settings, key, documents, found, masked)
+    return Fitted(settings, key, documents, parts.found, masked)
 
 
-def _without(documents: Iterable[Passage], placeholders: Placeholders) -> list[Passage]:
+def _blank_placeholders(
+    documents: Iterable[Passage], placeholders: Placeholders
+) -> list[Passage]:
     """Return documents with spaces for placeholders: what they say links nobody."""
     return [replace(each, text=placeholders.blank(each.text)) for each in documents]
 
@@ -342,26 +339,26 @@ def _rows(outcomes: Sequence[Outcome[Any]]) -> list[_Row]:
     return [None if isinstance(o, Failure) else tuple(o.value) for o in outcomes]
 
 
-def _detected(
+def _detect(
     texts: Sequence[str], detector: Detector, passes: Passes | None
 ) -> Steps[list[_Row]]:
     """Run a detector by the host's runner, or in the pool that was passed."""
     if passes is None:
         rows = _rows((yield from detect_each(detector, texts)))
     else:
-        rows = list(passes.each("Detecting", _detecting, (detector,), texts))
+        rows = list(passes.each("Detecting", _make_detect, (detector,), texts))
     return [
         None if row is None else (*row, *find_descriptions(text))
         for text, row in zip(texts, rows, strict=True)
     ]
 
 
-def _detecting(detector: Detector) -> Callable[[Sequence[str]], list[_Row]]:
+def _make_detect(detector: Detector) -> Callable[[Sequence[str]], list[_Row]]:
     runner = local_runner()
     return lambda texts: _rows(run(detect_each(detector, texts), runner))
 
 
-def _occurrences(
+def _propagate(
     documents: Mapping[str, Passage],
     found: Mapping[str, tuple[Found, ...]],
     schema: Schema,
@@ -370,10 +367,10 @@ def _occurrences(
     """Return what was found, and look in every document for what is in any."""
     rows = [(document.text, found[id_]) for id_, document in documents.items()]
     common = KnownForms.of(rows), schema
-    return list(passes.each("Looking again", _looking_again, common, rows))
+    return list(passes.each("Looking again", _make_look, common, rows))
 
 
-def _looking_again(
+def _make_look(
     known: KnownForms, schema: Schema
 ) -> Callable[[Sequence[tuple[str, Sequence[Found]]]], list[tuple[Occurrence, ...]]]:
     return lambda rows: [

@@ -1,10 +1,9 @@
 """
 A fitted plan in a file, encrypted.
 
-It holds all that it takes to go on: the documents, what was found in them, the vectors,
-and what is masked under which pseudonyms. So it is worth as much as the corpus. The
-plan itself is made anew when the file is opened: nothing is detected, embedded or
-rewritten again.
+It holds all that a plan is made of: the documents, what was found in them, the vectors,
+and what is masked under which pseudonyms. So it is worth as much as the corpus. Who
+reads it makes the plan anew, and detects, embeds and rewrites nothing again.
 
 The cipher is Fernet, from `cryptography`, under a key that HKDF derives from the host's
 secret and a salt of the file. Metadata are JSON; what JSON does not know is text.
@@ -16,33 +15,48 @@ import json
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdrag.effects.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError, require_extra
-from sdrag.linkage.fitting import Fitted, replan
-from sdrag.linkage.masking import Earlier, Passes
+from sdrag.linkage.masking import Earlier
 from sdrag.linkage.mentions import Found, Occurrence
 from sdrag.linkage.replacing import Masker
-from sdrag.linkage.schema import local_runner
 from sdrag.placeholders import Placeholders
 from sdrag.policy import LinkageSection
-from sdrag.vocabulary import Entity, Mention, Passage, Span
+from sdrag.vocabulary import Confidential, Entity, Mention, Passage, Span
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
-__all__ = ["check_key", "open_plan", "save_plan"]
+__all__ = ["PlanParts", "check_key", "read_plan", "write_plan"]
 
 _FEATURE = "A plan in a file"
 _VERSION = 4
 _SALT = 16
 _KEY_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlanParts(Confidential):
+    """
+    What a plan is made of.
+
+    Args:
+        documents: The corpus as it came, by id, without what could not be read.
+        found: In each of them.
+        earlier: What is masked, and stays so.
+    """
+
+    settings: LinkageSection
+    key: bytes | None
+    documents: Mapping[str, Passage]
+    found: Mapping[str, tuple[Found, ...]]
+    earlier: Earlier
 
 
 def check_key(key: bytes) -> bytes:
@@ -62,21 +76,21 @@ def check_key(key: bytes) -> bytes:
     return key
 
 
-def save_plan(fitted: Fitted, path: str | Path, key: bytes | None = None) -> None:
+def write_plan(parts: PlanParts, path: str | Path, key: bytes | None = None) -> None:
     """
     Write a plan, whole or not at all.
 
     Raises:
         UsageError: There is no key, it is too short, or the file cannot be written.
     """
-    secret = key or fitted.key
+    secret = key or parts.key
     if secret is None:
         raise UsageError(
             "A plan is saved with a key, and this one has none.",
             hint="Pass `key=`: the file holds the documents.",
         )
     salt = secrets.token_bytes(_SALT)
-    data = salt + _cipher(check_key(secret), salt).encrypt(_packed(fitted))
+    data = salt + _cipher(check_key(secret), salt).encrypt(_pack(parts))
     target = Path(path)
     partial = target.with_name(target.name + ".partial")
     try:
@@ -90,11 +104,9 @@ def save_plan(fitted: Fitted, path: str | Path, key: bytes | None = None) -> Non
         ) from None
 
 
-def open_plan(
-    path: str | Path, key: bytes, runner: EffectRunner | None = None
-) -> Fitted:
+def read_plan(path: str | Path, key: bytes) -> PlanParts:
     """
-    Open what `save_plan` wrote.
+    Read what `write_plan` wrote.
 
     Raises:
         UsageError: There is no such file, or it is of another key or version.
@@ -114,7 +126,7 @@ def open_plan(
             "The file is no plan, is of another key, or was changed.",
             hint="Give the key that it was encrypted with.",
         ) from None
-    return run(_unpacked(plain), runner or local_runner())
+    return _unpack(plain)
 
 
 def _cipher(secret: bytes, salt: bytes) -> Fernet:
@@ -126,34 +138,34 @@ def _cipher(secret: bytes, salt: bytes) -> Fernet:
     return Fernet(urlsafe_b64encode(derived))
 
 
-def _packed(fitted: Fitted) -> bytes:
-    masker, vectors = fitted.masked.masker, fitted.masked.earlier.vectors
+def _pack(parts: PlanParts) -> bytes:
+    earlier, masker = parts.earlier, parts.earlier.masker or Masker(())
     held = {
         "version": _VERSION,
-        "settings": fitted.settings.model_dump(mode="json"),
-        "key": (fitted.key or b"").hex(),
+        "settings": parts.settings.model_dump(mode="json"),
+        "key": (parts.key or b"").hex(),
         "documents": [
             (d.id, d.text, _plain(d.metadata), d.score, d.document_id)
-            for d in fitted.documents.values()
+            for d in parts.documents.values()
         ],
-        "found": [[*map(astuple, row)] for row in fitted.found.values()],
+        "found": [[*map(astuple, row)] for row in parts.found.values()],
         "entities": [astuple(entity) for entity in masker.entities],
         "pseudonyms": dict(masker.pseudonyms),
         "secret": masker.secret.hex(),
         "linking": sorted(masker.linking),
-        "plain": sorted(masker.placeholders.plain),
-        "placeholders": masker.placeholders.secret.hex(),
-        "rewritten": dict(fitted.masked.rewritten),
-        "embedded": list(vectors),
+        "plain": sorted(earlier.placeholders.plain),
+        "placeholders": earlier.placeholders.secret.hex(),
+        "rewritten": dict(earlier.rewritten),
+        "embedded": list(earlier.vectors),
     }
     file = BytesIO()
     text = np.frombuffer(json.dumps(held).encode(), np.uint8)
-    matrix = np.array(list(vectors.values()), np.float32)
+    matrix = np.array(list(earlier.vectors.values()), np.float32)
     np.savez_compressed(file, held=text, vectors=matrix)
     return file.getvalue()
 
 
-def _unpacked(data: bytes) -> Steps[Fitted]:
+def _unpack(data: bytes) -> PlanParts:
     with np.load(BytesIO(data), allow_pickle=False) as file:
         held, matrix = json.loads(file["held"].tobytes()), file["vectors"]
     if held["version"] != _VERSION:
@@ -163,24 +175,21 @@ def _unpacked(data: bytes) -> Steps[Fitted]:
         )
     documents = {row[0]: Passage(*row) for row in held["documents"]}
     rows = (tuple(map(_found, row)) for row in held["found"])
-    entities = (Entity(i, t, tuple(f), r) for i, t, f, r in held["entities"])
     masker = Masker(
-        tuple(entities),
+        tuple(Entity(i, t, tuple(f), r) for i, t, f, r in held["entities"]),
         given=held["pseudonyms"],
         secret=bytes.fromhex(held["secret"]),
-        linking=frozenset(held.get("linking", ())),
+        linking=frozenset(held["linking"]),
     )
-    placeholders = Placeholders(
-        frozenset(held["plain"]), bytes.fromhex(held["placeholders"])
-    )
+    secret = bytes.fromhex(held["placeholders"])
+    placeholders = Placeholders(frozenset(held["plain"]), secret)
     vectors = dict(zip(held["embedded"], matrix, strict=True))
-    return replan(
+    return PlanParts(
         LinkageSection.model_validate(held["settings"]),
         bytes.fromhex(held["key"]) or None,
         documents,
         dict(zip(documents, rows, strict=True)),
         Earlier(masker, held["rewritten"], vectors, placeholders),
-        Passes(),
     )
 
 

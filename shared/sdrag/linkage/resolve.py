@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from sdrag.effects.steps import Steps
-from sdrag.linkage.indirect import Row, described_rows, implied_rows
+from sdrag.linkage.implied_links import Row, described_rows, implied_rows
 from sdrag.linkage.meaning import MOST_FORMS, Vectors, embed_texts, meaning_pairs
 from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.names import name_pairs
