@@ -20,7 +20,7 @@ from sdrag.disclosure.texts import Texts, copy_plain, find_leaves, rewrite_strin
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
-from sdrag.text.values import MOST_DEPTH, MOST_VALUES
+from sdrag.text.nested import MOST_DEPTH, MOST_VALUES
 from sdrag.vocabulary import Constraint, Passage
 
 from ..support.scripted import Scripted, locate_by

@@ -24,9 +24,9 @@ from typing import Any, TypeGuard
 
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
+from sdrag.text.nested import TooLarge, Walk, is_given
 from sdrag.text.sentences import windows
 from sdrag.text.spans import shifted
-from sdrag.text.values import TooLarge, Walk, is_given
 from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
 
 LAYER_KEY = "sdrag_layer"

@@ -25,7 +25,7 @@ from sdrag.guardrails.evidence import evidence
 from sdrag.guardrails.relevance import looks_similar
 from sdrag.guardrails.results import Retrieval, Screened
 from sdrag.sections import GuardSection
-from sdrag.text.values import is_given
+from sdrag.text.nested import is_given
 from sdrag.vocabulary import Action, Decision, Passage
 
 RULE = "staleness"

@@ -27,7 +27,7 @@ from sdrag.errors import HostError, SdragError
 from sdrag.guardrails.injection import InjectionSection, patterns
 from sdrag.guardrails.injection.disguises import View, is_hidden, views
 from sdrag.text.folding import fold
-from sdrag.text.values import TooLarge, Walk
+from sdrag.text.nested import TooLarge, Walk
 from sdrag.vocabulary import Passage, Span
 
 if TYPE_CHECKING:
