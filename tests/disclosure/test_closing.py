@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.cut import PlaceholderStyle, cut
-from sdrag.disclosure.forms import find_forms, lasts, name_forms
+from sdrag.disclosure.forms import find_forms, lasts
 from sdrag.disclosure.release import find_disguised, propagate
 from sdrag.disclosure.texts import copy_plain, rewrite_strings
 from sdrag.effects.steps import run
@@ -19,6 +20,7 @@ from sdrag.state import open_state
 from sdrag.state.keys import Keys
 from sdrag.state.register import Register
 from sdrag.text.folding import fold, is_boundary
+from sdrag.text.names import name_forms
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
@@ -238,7 +240,7 @@ def test_a_word_hidden_for_what_it_means_there(text, hides):
 @each_row("surface", ["the safe", "at noon", "5 mg", "a b c d e f", "5", ""])
 def test_what_is_no_name_has_no_forms(surface):
     """Port Ellery must not take every port with it."""
-    assert name_forms(surface) == ()
+    assert name_forms(surface, common_words()) == ()
 
 
 DISGUISES = [

@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.steps import run
-from sdrag.linkage import names as person_names
-from sdrag.linkage import values
+from sdrag.linkage import pairs as rules
 from sdrag.linkage.mentions import Occurrence, read_found
-from sdrag.linkage.names import _Name, _parsed, name_pairs
+from sdrag.linkage.pairs import name_pairs, shortened_pairs
 from sdrag.linkage.resolve import Resolved, resolve
 from sdrag.linkage.schema import Schema, local_runner
-from sdrag.linkage.values import shortened_pairs
 from sdrag.policy import ResolutionSection
+from sdrag.text.names import Name, parse_name
 from sdrag.vocabulary import Mention, Span
 
 from ..support.tables import read_table
@@ -170,7 +169,7 @@ def groups(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
     return found
 
 
-def compatible(left: _Name, right: _Name) -> bool:
+def compatible(left: Name, right: Name) -> bool:
     return left.family == right.family and all(
         one == other or (1 in {len(one), len(other)} and one[0] == other[0])
         for one, other in zip(left.given, right.given, strict=False)
@@ -179,7 +178,7 @@ def compatible(left: _Name, right: _Name) -> bool:
 
 def every_name_compared(forms: Sequence[str]) -> Iterable[tuple[int, int]]:
     """The rule, pair by pair."""
-    names = dict(enumerate(_parsed(form, always=True) for form in forms))
+    names = dict(enumerate(parse_name(form, always=True) for form in forms))
     names = {number: name for number, name in names.items() if name is not None}
     for number, name in names.items():
         fuller = [
@@ -187,7 +186,7 @@ def every_name_compared(forms: Sequence[str]) -> Iterable[tuple[int, int]]:
             for other, whole in names.items()
             if other != number
             and compatible(name, whole)
-            and person_names._fullness(whole) >= person_names._fullness(name)
+            and rules._fullness(whole) >= rules._fullness(name)
         ]
         if all(compatible(names[a], names[b]) for a, b in combinations(fuller, 2)):
             yield from ((number, other) for other in fuller)
@@ -195,8 +194,8 @@ def every_name_compared(forms: Sequence[str]) -> Iterable[tuple[int, int]]:
 
 def every_form_compared(folded: Sequence[str]) -> Iterable[tuple[int, int]]:
     """The rule, pair by pair."""
-    words = [values._words(form) for form in folded]
-    heads = [values._words(form.partition(",")[0]) for form in folded]
+    words = [rules._words(form) for form in folded]
+    heads = [rules._words(form.partition(",")[0]) for form in folded]
     for short, some in enumerate(words):
         longer = [
             number
@@ -204,10 +203,10 @@ def every_form_compared(folded: Sequence[str]) -> Iterable[tuple[int, int]]:
             if some[:1] == more[:1]
             and 0 < len(some) < len(more)
             and (len(some) > 1 or heads[number] == some)
-            and values._within(some, more)
+            and rules._within(some, more)
         ]
         longer.sort(key=lambda number: (len(words[number]), number))
-        if all(values._within(words[a], words[b]) for a, b in pairwise(longer)):
+        if all(rules._within(words[a], words[b]) for a, b in pairwise(longer)):
             yield from ((short, number) for number in longer[:1])
 
 

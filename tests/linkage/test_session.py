@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.linkage.pairs import canonical
 from sdrag.linkage.session import History, chain_risk
-from sdrag.linkage.values import canonical
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import LinkageSection
 from sdrag.state import open_state

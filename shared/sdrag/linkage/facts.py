@@ -21,14 +21,14 @@ from sdrag.detectors import Detector, detect_each
 from sdrag.detectors.local.tables import first_names, is_common
 from sdrag.effects.steps import Steps, replied, try_each
 from sdrag.linkage.mentions import find_descriptions, longest
-from sdrag.linkage.names import family_names
+from sdrag.linkage.pairs import canonical
 from sdrag.linkage.schema import Schema
-from sdrag.linkage.values import canonical
 from sdrag.policy.sections import Role
 from sdrag.state.keys import DocumentKeys
 from sdrag.state.register import Form, Register, make_forms
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
+from sdrag.text.names import family_names
 from sdrag.text.readings import readings
 from sdrag.vocabulary import Confidential, Mention, Span
 

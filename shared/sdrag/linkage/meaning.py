@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from sdrag.effects.steps import Steps, embed, replied
-from sdrag.linkage.values import stated
+from sdrag.text.values import stated_numbers
 
 __all__ = ["MOST_FORMS", "Matrix", "Vectors", "embed_texts", "meaning_pairs"]
 
@@ -38,7 +38,7 @@ def meaning_pairs(
     folded: Sequence[str], vectors: Matrix, threshold: float
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of forms that are to be one."""
-    numbers = [stated(form) for form in folded]
+    numbers = [stated_numbers(form) for form in folded]
     group = {number: [number] for number in range(len(folded))}
     for _, left, right in sorted(_near(vectors, threshold)):
         left_group, right_group = group[left], group[right]

@@ -38,10 +38,10 @@ from functools import cached_property, partial
 from typing import Any, Literal
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.linkage.names import other_spellings
 from sdrag.linkage.schema import ROLES
 from sdrag.placeholders import BLOCK, DEFAULT, PLAIN, Placeholders, with_brackets
 from sdrag.text.folding import fold_text
+from sdrag.text.names import other_spellings
 from sdrag.text.phrase_matcher import FormSearch
 from sdrag.text.readings import readings
 from sdrag.text.spans import SpanUnion, splice

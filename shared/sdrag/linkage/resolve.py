@@ -27,16 +27,16 @@ from sdrag.effects.steps import Steps
 from sdrag.linkage.implied_links import Row, described_rows, implied_rows
 from sdrag.linkage.meaning import MOST_FORMS, Vectors, embed_texts, meaning_pairs
 from sdrag.linkage.mentions import Occurrence
-from sdrag.linkage.names import name_pairs
-from sdrag.linkage.schema import Schema
-from sdrag.linkage.values import (
+from sdrag.linkage.pairs import (
     acronym_pairs,
     age_pairs,
     code_pairs,
     date_pairs,
+    name_pairs,
     phone_pairs,
     shortened_pairs,
 )
+from sdrag.linkage.schema import Schema
 from sdrag.policy import ResolutionSection
 from sdrag.policy.sections import Role
 from sdrag.text.folding import fold_text

@@ -23,9 +23,9 @@ from sdrag.detectors.local.tables import (
 )
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.names import telling_words
-from sdrag.disclosure.forms import name_forms, plurals, spellings
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.text.folding import Folded, fold_text
+from sdrag.text.names import name_forms, plurals, spellings
 from sdrag.text.phrase_matcher import PhraseMatcher, needs_case
 from sdrag.text.readings import readings
 from sdrag.vocabulary import Finding, Mention, Span
@@ -68,7 +68,7 @@ def find_by_name(
 
 def _find_full(name: str, folded: Folded) -> Iterator[Span]:
     """Yield where a whole name is, in any order, spelling and case."""
-    known = {name, *name_forms(name)}
+    known = {name, *name_forms(name, common_words())}
     forms = {spelt for form in known for spelt in spellings(form)}
     single = {form for form in forms if len(_WORD.findall(form)) < 2}
     yield from PhraseMatcher((forms - single) | {name, *plurals(name)}).find(folded)

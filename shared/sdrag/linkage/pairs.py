@@ -1,9 +1,9 @@
 """
-Values in other notations: identifiers, telephone numbers, ages, dates, short forms.
+Pairs of forms that are one entity, rule by rule.
 
-"MRN 44-718-02" is "4471802", "+1 (415) 555-0134" is "415.555.0134", "aged 56" is
-"56-year-old", and "12 April 2019" is "12/04/19". Letters that belong to an identifier
-must agree; a label before it, such as "policy no.", need not be there.
+A name is joined with a shorter one as long as nobody else of the type fits that: a form
+that fits two fuller names is left alone, for guessing would link two people. Letters
+that belong to an identifier must agree; a label before it need not be there.
 
 A date of numbers alone is read day first, as in the thesis's own example, unless the
 corpus shows a date that can only be month first and none that can only be day first. A
@@ -18,29 +18,21 @@ only adds what follows a comma. A form that shortens two different names is left
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import pairwise, product, zip_longest
 
 from sdrag.policy.sections import Role
-from sdrag.text.dates import NUMBER_WORDS, Date, month_first, read_date
+from sdrag.text.dates import Date, month_first, read_date
 from sdrag.text.folding import fold_text
+from sdrag.text.names import Name, parse_name
+from sdrag.text.values import age_key, code_key, date_keys, mail_key, phone_key
 
-_WORD = re.compile(r"[^\W_]+")
-_LABEL_WORDS = """no nr num number id mrn policy claim patient member ref reference case
-file account acct record chart ticket invoice order badge employee plan the"""
-_LABELS = frozenset(_LABEL_WORDS.split())
 _LEAST = 4
 """Fewer digits than this are no identifier."""
-_NATIONAL = 9
-"""Digits of a telephone number that must agree; what precedes is a trunk or country."""
-_NUMBER = re.compile(r"\d{1,3}")
-_DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "on", "at", "de", "la", "a"})
 _WITHIN = re.compile(r"\w+(?:'\w+)?")
 _ARTICLES = frozenset({"the", "a", "an"})
-_TAG = re.compile(r"(?<=\w)\+[^@\s]*(?=@)")
-"""What a mailbox is divided by: "ada+boats@fjord.example"."""
 
 
 def canonical(form: str, role: Role) -> tuple[str, ...]:
@@ -52,26 +44,88 @@ def canonical(form: str, role: Role) -> tuple[str, ...]:
     """
     folded = fold_text(form)
     if role == "date":
-        dates = {read_date(folded), read_date(folded, months_first=True)}
-        return tuple(sorted({_day(date) for date in dates if date} - {""}))
+        return tuple(sorted(date_keys(folded)))
     if role == "number":
-        return ("".join(_code(form)) or folded,)
+        return ("".join(code_key(form)) or folded,)
     if role == "phone":
-        return (_national(form) or folded,)
+        return (phone_key(form) or folded,)
     if role == "age":
-        return (str(_age(form) or folded),)
-    return (_TAG.sub("", folded) if role == "exact" else folded,)
+        return (str(age_key(form) or folded),)
+    return (mail_key(folded) if role == "exact" else folded,)
 
 
-def _day(date: Date) -> str:
-    if not date.day:
-        return f"{date.month}/{date.year}" if date.year else ""
-    return f"{date.month}/{date.day}"
+def name_pairs(forms: Sequence[str], *, always: bool) -> Iterator[tuple[int, int]]:
+    """
+    Yield pairs of forms that name one person; they connect all forms of that person.
+
+    `always`: read every form as a person; else only one with a title, or as "Family,
+    G.".
+    """
+    numbers: dict[Name, list[int]] = {}
+    for number, form in enumerate(forms):
+        name = parse_name(form, always=always)
+        if name is not None:
+            numbers.setdefault(name, []).append(number)
+    families: dict[str, list[Name]] = {}
+    for name in numbers:
+        families.setdefault(name.family, []).append(name)
+    for members in families.values():
+        by_given = _by_given(members)
+        for name in members:
+            fuller = _fuller(name, by_given)
+            if _agree(fuller):
+                first = numbers[name][0]
+                for other in fuller:
+                    yield from ((first, n) for n in numbers[other] if n != first)
+
+
+def _by_given(names: Sequence[Name]) -> dict[tuple[str, ...], list[Name]]:
+    """
+    Return the names of a family by every way to begin their given names.
+
+    A given name is listed under itself and under its first letter: "john", and "j*".
+    """
+    begun: dict[tuple[str, ...], list[Name]] = {(): list(names)}
+    for name in names:
+        ways = [tuple(dict.fromkeys((given, f"{given[0]}*"))) for given in name.given]
+        for size in range(1, len(ways) + 1):
+            for key in product(*ways[:size]):
+                begun.setdefault(key, []).append(name)
+    return begun
+
+
+def _fuller(
+    name: Name, by_given: Mapping[tuple[str, ...], Sequence[Name]]
+) -> list[Name]:
+    """Return the names that one name can represent, itself among them."""
+    ways = [
+        (given, given[0]) if len(given) > 1 else (f"{given}*",) for given in name.given
+    ]
+    return [
+        other
+        for key in product(*ways)
+        for other in by_given.get(key, ())
+        if _fullness(other) >= _fullness(name)
+    ]
+
+
+def _agree(names: Sequence[Name]) -> bool:
+    """Say whether names of one family can all be one person's."""
+    for tokens in zip_longest(*(name.given for name in names)):
+        given = {token for token in tokens if token}
+        spelled_out = sum(len(token) > 1 for token in given)
+        if spelled_out > 1 or len({token[0] for token in given}) > 1:
+            return False
+    return True
+
+
+def _fullness(name: Name) -> tuple[int, int]:
+    return len(name.given), sum(map(len, name.given))
 
 
 def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield pairs of identifiers with the same digits and letters that agree."""
-    read = [_code(form) for form in forms]
+    read = [code_key(form) for form in forms]
     by_digits: dict[str, list[int]] = {}
     for number, (_, digits) in enumerate(read):
         if len(digits) >= _LEAST:
@@ -87,12 +141,12 @@ def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def phone_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield pairs of telephone numbers that end in the same national number."""
-    return _equal(forms, _national)
+    return _equal(forms, phone_key)
 
 
 def age_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield pairs of forms that state one age; ranges and decades are not ages."""
-    return _equal(forms, _age)
+    return _equal(forms, age_key)
 
 
 def _equal(
@@ -104,48 +158,6 @@ def _equal(
         value = read(form)
         if value is not None and first.setdefault(value, number) != number:
             yield first[value], number
-
-
-def _national(form: str) -> str | None:
-    digits = "".join(c for c in fold_text(form).split(" ext")[0] if c.isdigit())
-    return digits[-_NATIONAL:] if len(digits) >= _NATIONAL else None
-
-
-def stated(folded: str) -> frozenset[str]:
-    """Return the numbers that a form states, in digits or in words."""
-    words = _WORD.findall(folded)
-    spoken = {str(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS}
-    return frozenset(_DIGITS.findall(folded)) | spoken
-
-
-def _code(form: str) -> tuple[str, str]:
-    """Return an identifier's letters and digits, its label left out."""
-    words = [word for word in _WORD.findall(fold_text(form)) if word not in _LABELS]
-    numbered = [
-        index for index, word in enumerate(words) if any(map(str.isdigit, word))
-    ]
-    if not numbered:
-        return "", ""
-    # Letters right before the first digits are part of the identifier: "HX 1234".
-    first = numbered[0]
-    if first and words[first].isdigit() and len(words[first - 1]) <= 4:
-        first -= 1
-    joined = "".join(words[first : numbered[-1] + 1])
-    letters = "".join(c for c in joined if c.isalpha())
-    return letters, "".join(c for c in joined if c.isdigit())
-
-
-def _age(form: str) -> int | None:
-    text = fold_text(form)
-    numbers = _NUMBER.findall(text)
-    if len(numbers) == 1:
-        return None if f"{numbers[0]}s" in text else int(numbers[0])
-    if numbers:
-        return None
-    spoken = [
-        NUMBER_WORDS[word] for word in _WORD.findall(text) if word in NUMBER_WORDS
-    ]
-    return sum(spoken) if 0 < len(spoken) <= 2 else None
 
 
 def date_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
