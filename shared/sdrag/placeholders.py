@@ -110,7 +110,7 @@ class Placeholders(Confidential):
         """Return a text of the same length in which there are spaces instead."""
         return splice(text, self.find(text), lambda span: " " * len(span))
 
-    def numbered(self, type_: str, digest: str) -> str:
+    def number(self, type_: str, digest: str) -> str:
         """
         Return one that says a type and which value it was.
 

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from sdrag.errors import UsageError
 from sdrag.text.folding import fold, is_boundary
 from sdrag.text.sentences import sentences, words
-from sdrag.text.spans import SpanUnion, covered, locate, merge, splice, widen, widened
+from sdrag.text.spans import (
+    SpanUnion,
+    count_covered,
+    locate,
+    merge,
+    splice,
+    widen,
+    widen_each,
+)
 from sdrag.vocabulary import Span
 
 from ..support.tables import each_row
@@ -38,7 +46,7 @@ def test_merge_covers_the_same_characters_apart_and_in_order(case):
     }
     assert all(a.end < b.start for a, b in itertools.pairwise(merged))
     assert merge(merged) == merged
-    assert covered(spans) == sum(map(len, merged))
+    assert count_covered(spans) == sum(map(len, merged))
 
 
 @given(texts_with_spans())
@@ -92,7 +100,7 @@ def test_many_spans_are_widened_as_each_is_alone(case):
     """In their order."""
     text, spans = case
 
-    assert list(widened(text, spans)) == [widen(text, span) for span in spans]
+    assert list(widen_each(text, spans)) == [widen(text, span) for span in spans]
 
 
 @given(texts_with_spans())

@@ -203,10 +203,10 @@ def every_form_compared(folded: Sequence[str]) -> Iterable[tuple[int, int]]:
             if some[:1] == more[:1]
             and 0 < len(some) < len(more)
             and (len(some) > 1 or heads[number] == some)
-            and rules._within(some, more)
+            and rules._is_within(some, more)
         ]
         longer.sort(key=lambda number: (len(words[number]), number))
-        if all(rules._within(words[a], words[b]) for a, b in pairwise(longer)):
+        if all(rules._is_within(words[a], words[b]) for a, b in pairwise(longer)):
             yield from ((short, number) for number in longer[:1])
 
 

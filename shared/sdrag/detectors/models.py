@@ -24,7 +24,7 @@ from sdrag.effects.calls import try_within
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import UsageError
 from sdrag.text.sentences import windows
-from sdrag.text.spans import shifted
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Mention, Span
 
 
@@ -34,7 +34,7 @@ def _read_whole(text: str, limit: int, fits: Callable[[str], bool]) -> Iterator[
         part = window.of(text)
         if len(part) > 1 and not fits(part):
             for half in _read_whole(part, (len(part) + 1) // 2, fits):
-                yield shifted(half, window.start)
+                yield shift(half, window.start)
         elif not part.isspace():
             yield window
 

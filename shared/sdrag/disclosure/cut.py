@@ -190,7 +190,7 @@ class PlaceholderStyle:
             return f"[{noun}]" if noun else WITHHELD
         folded = fold_text(region.of(text))
         words = "".join(filter(str.isalnum, folded)) or folded
-        return self.placeholders.numbered(noun, self.keys.of("number", words))
+        return self.placeholders.number(noun, self.keys.of("number", words))
 
 
 def choose_for_type(type_: str, section: DisclosureSection) -> str:

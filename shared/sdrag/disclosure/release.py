@@ -36,7 +36,7 @@ from sdrag.state.register import DENSE, Register
 from sdrag.text.decoding import is_packed
 from sdrag.text.folding import fold
 from sdrag.text.readings import readings
-from sdrag.text.spans import merge, splice, widened
+from sdrag.text.spans import merge, splice, widen_each
 from sdrag.vocabulary import (
     EVIDENCE_KEY,
     Action,
@@ -71,7 +71,7 @@ def propagate(
     if register:
         matches += [(span, {*rules}) for rules, span in register.find(readings(text))]
     closed: dict[Span, frozenset[bytes]] = {}
-    whole_words = widened(text, (span for span, _ in matches))
+    whole_words = widen_each(text, (span for span, _ in matches))
     for span, (_, rules) in zip(whole_words, matches, strict=True):
         closed[span] = closed.get(span, frozenset()) | rules
     return closed

@@ -26,7 +26,7 @@ from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
 from sdrag.text.nested import TooLarge, Walk, is_given
 from sdrag.text.sentences import windows
-from sdrag.text.spans import shifted
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
 
 LAYER_KEY = "sdrag_layer"
@@ -109,7 +109,7 @@ class Block(Confidential):
         """Yield blocks of at most so many tokens; of a block of one piece."""
         (piece,) = self.pieces
         for span in windows(self.text, tokens * CHARACTERS_PER_TOKEN):
-            place = shifted(span, piece.span.start)
+            place = shift(span, piece.span.start)
             yield Block(span.of(self.text), (Piece(piece.index, place, 0),))
 
 

@@ -93,10 +93,10 @@ class ModelExtractor:
         """
         first = yield from _read(texts, schema, _LOCAL, [""] * len(texts))
         earlier = [Reply(tuple(row)) for row in known]
-        lists = _known([*first, *earlier], schema)[: len(texts)]
+        lists = _list_known([*first, *earlier], schema)[: len(texts)]
         again = yield from _read(texts, schema, _CONTEXT, lists)
         return [
-            left if isinstance(left, Failure) else _merged(left.value, right)
+            left if isinstance(left, Failure) else _merge(left.value, right)
             for left, right in zip(first, again, strict=True)
         ]
 
@@ -119,12 +119,12 @@ def _read(
         for content in asked
     )
     return [
-        _found(text, outcome, schema)
+        _read_occurrences(text, outcome, schema)
         for text, outcome in zip(texts, outcomes, strict=True)
     ]
 
 
-def _found(text: str, outcome: Outcome[Labelled], schema: Schema) -> _Row:
+def _read_occurrences(text: str, outcome: Outcome[Labelled], schema: Schema) -> _Row:
     """Read Listing 4.1 from a reply; what the text does not hold is left out."""
     if isinstance(outcome, Failure):
         return outcome
@@ -142,7 +142,7 @@ def _found(text: str, outcome: Outcome[Labelled], schema: Schema) -> _Row:
         return Failure(error)
 
 
-def _known(outcomes: Sequence[_Row], schema: Schema) -> list[str]:
+def _list_known(outcomes: Sequence[_Row], schema: Schema) -> list[str]:
     """Return, for each document, the filtered list of what the others hold."""
     best: dict[tuple[str, str], float] = {}
     documents: dict[tuple[str, str], set[int]] = {}
@@ -163,7 +163,7 @@ def _known(outcomes: Sequence[_Row], schema: Schema) -> list[str]:
     ]
 
 
-def _merged(first: tuple[Occurrence, ...], second: _Row) -> _Row:
+def _merge(first: tuple[Occurrence, ...], second: _Row) -> _Row:
     """Join both readings; the second, which knew more, says how telling a find is."""
     if isinstance(second, Failure):
         return second

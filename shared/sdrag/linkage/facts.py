@@ -138,7 +138,7 @@ class FactReader(Confidential):
         if role in {"number", "phone"}:
             yield role, form
         if role == "exact":
-            yield from (("name", word) for word in _named(form))
+            yield from (("name", word) for word in _find_named(form))
 
     def _known_by(self, role: Role, value: str) -> Iterator[str]:
         """Yield the hashes of a value: of its forms, or of the value itself."""
@@ -197,7 +197,7 @@ def _families(form: str) -> Iterator[str]:
         yield first
 
 
-def _named(address: str) -> Iterator[str]:
+def _find_named(address: str) -> Iterator[str]:
     """Yield whom an e-mail address or an account may name."""
     words = _WORD.findall(address.lower().partition("@")[0].partition("+")[0])
     inner = [word[1:] for word in words if len(word) >= _WITH_INITIAL]

@@ -135,7 +135,7 @@ def find_edges(corpus: Incidence, threshold: float) -> Edges:
                 f"More than {MOST_EDGES:,} links pass the edge threshold.",
                 hint="Raise `linkage.edge_threshold`.",
             )
-    return _joined(parts)
+    return _join(parts)
 
 
 def _pairs(
@@ -185,7 +185,7 @@ def _ranges(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
     return owner, np.arange(len(owner)) + (stop - np.cumsum(length))[owner]
 
 
-def _joined(parts: Sequence[Edges]) -> Edges:
+def _join(parts: Sequence[Edges]) -> Edges:
     """Put parts together, by ascending documents."""
     shift = np.cumsum([0, *map(len, parts)])
     columns = [
@@ -294,11 +294,9 @@ def _longer(
                 hint="Lower `linkage.chain_length`, or raise `linkage.max_chains`.",
             )
     hops = [tuple(hop_of[pair] for pair in pairwise(path)) for path in chains]
-    return _padded(chains, settings.chain_length), _padded(
-        hops, settings.chain_length - 1
-    )
+    return _pad(chains, settings.chain_length), _pad(hops, settings.chain_length - 1)
 
 
-def _padded(rows: Sequence[tuple[int, ...]], width: int) -> Table:
+def _pad(rows: Sequence[tuple[int, ...]], width: int) -> Table:
     padded = [(*row, *[-1] * (width - len(row))) for row in rows]
     return np.array(padded, np.int64).reshape(len(rows), width)

@@ -204,12 +204,12 @@ def mask_found(
         given=before.pseudonyms if before else {},
         secret=before.secret if before else b"",
         order=tuple(document.id for document in documents),
-        linking=_linking(plan, entities, before),
+        linking=_find_linking(plan, entities, before),
         placeholders=earlier.placeholders,
     )
     clean: list[Passage] = []
     decisions: list[Decision] = []
-    for document, spans in passes.each("Masking", _cleaning, (masker,), documents):
+    for document, spans in passes.each("Masking", _make_clean, (masker,), documents):
         clean.append(document)
         action: Action = "redacted" if spans else "released"
         decisions.append(Decision(document.id, action, "linkage", spans=spans))
@@ -228,13 +228,13 @@ def apply_masker(
     rewritten: Mapping[str, str],
 ) -> Steps[tuple[Passage, ...]]:
     """Mask further text by a plan."""
-    clean = [document for document, _ in _cleaning(masker)(documents)]
+    clean = [document for document, _ in _make_clean(masker)(documents)]
     if settings.replace == "rewrite":
         clean, _ = yield from _rewrite(documents, clean, masker, rewritten)
     return tuple(clean)
 
 
-def _cleaning(
+def _make_clean(
     masker: Masker,
 ) -> Callable[[Sequence[Passage]], list[tuple[Passage, int]]]:
     """Return what masks text, metadata and ids, and says how many spans went."""
@@ -279,7 +279,7 @@ def _still_masked(entities: Sequence[Entity], earlier: Sequence[Entity]) -> list
     )
 
 
-def _linking(
+def _find_linking(
     plan: Plan, entities: Sequence[Entity], before: Masker | None
 ) -> frozenset[str]:
     """
@@ -351,7 +351,7 @@ def _rewrite(
     new = [text for text in dict.fromkeys(changed) if text not in kept]
     outcomes = yield from complete(map(_rewrite_prompt, new))
     for text, outcome in zip(new, outcomes, strict=True):
-        kept[text] = _verified(outcome, text, masker)
+        kept[text] = _check_rewritten(outcome, text, masker)
     made = [
         right if left.text == right.text else replace(right, text=kept[right.text])
         for left, right in pairs
@@ -364,7 +364,7 @@ def _rewrite_prompt(text: str) -> Prompt:
     return Prompt("linkage.rewrite", (Message("user", content),))
 
 
-def _verified(outcome: Outcome[Labelled], labelled: str, masker: Masker) -> str:
+def _check_rewritten(outcome: Outcome[Labelled], labelled: str, masker: Masker) -> str:
     if not isinstance(outcome, Reply):
         return labelled
     text = outcome.value.text.strip()

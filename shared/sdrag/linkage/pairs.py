@@ -141,15 +141,15 @@ def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def phone_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield pairs of telephone numbers that end in the same national number."""
-    return _equal(forms, phone_key)
+    return _pair_equal(forms, phone_key)
 
 
 def age_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield pairs of forms that state one age; ranges and decades are not ages."""
-    return _equal(forms, age_key)
+    return _pair_equal(forms, age_key)
 
 
-def _equal(
+def _pair_equal(
     forms: Sequence[str], read: Callable[[str], Hashable | None]
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of forms that are read as one value."""
@@ -215,11 +215,12 @@ def shortened_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
         longer = [
             number
             for number in near
-            if len(words[number]) > len(word_list) and _within(word_list, words[number])
+            if len(words[number]) > len(word_list)
+            and _is_within(word_list, words[number])
         ]
         longer.sort(key=lambda number: (len(words[number]), number))
         nested = pairwise(longer)
-        if all(_within(words[left], words[right]) for left, right in nested):
+        if all(_is_within(words[left], words[right]) for left, right in nested):
             yield from ((short, number) for number in longer[:1])
 
 
@@ -227,7 +228,7 @@ def _words(form: str) -> tuple[str, ...]:
     return tuple(word for word in _WITHIN.findall(form) if word not in _ARTICLES)
 
 
-def _within(short: Sequence[str], long: Sequence[str]) -> bool:
+def _is_within(short: Sequence[str], long: Sequence[str]) -> bool:
     """Say whether the words of one are in the other, in order."""
     rest = iter(long)
     return all(word in rest for word in short)

@@ -174,7 +174,7 @@ def _unpack(data: bytes) -> PlanParts:
             hint="Fit it again, with the same key.",
         )
     documents = {row[0]: Passage(*row) for row in held["documents"]}
-    rows = (tuple(map(_found, row)) for row in held["found"])
+    rows = (tuple(map(_read_found, row)) for row in held["found"])
     masker = Masker(
         tuple(Entity(i, t, tuple(f), r) for i, t, f, r in held["entities"]),
         given=held["pseudonyms"],
@@ -193,7 +193,7 @@ def _unpack(data: bytes) -> PlanParts:
     )
 
 
-def _found(row: list[Any]) -> Found:
+def _read_found(row: list[Any]) -> Found:
     first, *rest = row
     return Occurrence(*row) if isinstance(first, str) else Mention(Span(*first), *rest)
 

@@ -134,7 +134,7 @@ class Masker(Confidential):
         """By a form as it is searched for: first as they are, then other spellings."""
         owners = dict(self._plain)
         for entity in self.entities:
-            for written in _respelled(entity):
+            for written in _respell(entity):
                 owners.setdefault(written, entity)
         return owners
 
@@ -241,7 +241,7 @@ class Masker(Confidential):
                 matches.append(match)
         standing = SpanUnion(self.placeholders.find(text))
         matches = [m for m in matches if not standing.contains(Span(m[0], m[1]))]
-        united = _united(self._uncut(matches))
+        united = _unite(self._uncut(matches))
         spans = [(Span(start, end), pattern) for start, end, _, pattern, _ in united]
         return spans, any(disguised for *_, disguised in united)
 
@@ -267,11 +267,9 @@ class Masker(Confidential):
             (with_brackets(text, span), *self._replacements[pattern])
             for span, pattern in matches
         ]
-        labels = {
-            span: self._numbered(label, id_, document) for span, id_, label in rows
-        }
+        labels = {span: self._number(label, id_, document) for span, id_, label in rows}
         result = splice(text, labels, labels.__getitem__)
-        if disguised or self._bracketed:
+        if disguised or self._has_brackets:
             for _ in range(_ROUNDS):
                 again = [span for span, _ in self.find(result)]
                 if not again:
@@ -281,7 +279,7 @@ class Masker(Confidential):
                 raise InternalError("Masking did not settle; the text is withheld.")
         return Replaced(result, tuple(labels), tuple(id_ for _, id_, _ in rows))
 
-    def _numbered(self, label: str, entity: str, document: str) -> str:
+    def _number(self, label: str, entity: str, document: str) -> str:
         """Return a label with the number of its entity in a document."""
         by_number = (
             self.style in {"label", "pseudonym"} and self._types[entity] == label
@@ -289,7 +287,7 @@ class Masker(Confidential):
         if not (by_number and self.key and document) or label in PLAIN:
             return label
         digest = _digest(self.key, f"number {document}\0{entity}")
-        numbered = self.placeholders.numbered(label[1:-1], digest)
+        numbered = self.placeholders.number(label[1:-1], digest)
         if numbered not in self._safe_labels:
             self._safe_labels[numbered] = self._safe((numbered, label))
         return self._safe_labels[numbered]
@@ -332,7 +330,7 @@ class Masker(Confidential):
         return {}
 
     @cached_property
-    def _bracketed(self) -> bool:
+    def _has_brackets(self) -> bool:
         """Whether a label may make a form that is masked."""
         return any("[" in form or "]" in form for form in self._owners)
 
@@ -368,10 +366,10 @@ def check_style(style: str, key: bytes | None) -> None:
 def written_forms(entity: Entity) -> Iterator[str]:
     """Yield the forms of an entity as they are searched for."""
     yield from map(fold_text, entity.forms)
-    yield from _respelled(entity)
+    yield from _respell(entity)
 
 
-def _respelled(entity: Entity) -> Iterator[str]:
+def _respell(entity: Entity) -> Iterator[str]:
     """Yield other spellings of the names of a person."""
     named = ROLES.get(entity.type, "name") == "name"
     for form in entity.forms if named else ():
@@ -383,7 +381,7 @@ def _digest(key: bytes, name: str) -> str:
     return hmac.digest(key, data, "sha256").hex()[:16]
 
 
-def _united(matches: list[_Match]) -> list[_Match]:
+def _unite(matches: list[_Match]) -> list[_Match]:
     """Join matches that overlap; each union belongs to its longest match."""
     united: list[_Match] = []
     for start, end, length, owner, disguised in sorted(

@@ -109,7 +109,7 @@ def resolve(
             matrix = np.stack([vectors[form] for form in wanted])
             pairs = meaning_pairs([*map(fold_text, wanted)], matrix, float(threshold))
             pool.join(((chosen[a], chosen[b]) for a, b in pairs), "meaning")
-    resolved = _numbered(pools.values(), key, schema)
+    resolved = _give_ids(pools.values(), key, schema)
     if settings.implied:
         rows = implied_rows(resolved.rows, occurrences, resolved.entities, schema)
         resolved = replace(resolved, rows=rows)
@@ -234,10 +234,10 @@ class _Merged(Confidential):
     relevances: Mapping[int, float]
 
 
-def _numbered(pools: Iterable[_Pool], key: bytes | None, schema: Schema) -> Resolved:
+def _give_ids(pools: Iterable[_Pool], key: bytes | None, schema: Schema) -> Resolved:
     """Return the entities of all pools with their ids, in the order of these."""
     merged = [
-        _merged([pool.forms[n] for n in numbers], pool.reasons.get(low, ()), schema)
+        _merge([pool.forms[n] for n in numbers], pool.reasons.get(low, ()), schema)
         for pool in pools
         for low, numbers in pool.groups().items()
     ]
@@ -258,7 +258,7 @@ def _numbered(pools: Iterable[_Pool], key: bytes | None, schema: Schema) -> Reso
     )
 
 
-def _merged(forms: Sequence[_Form], reasons: Iterable[str], schema: Schema) -> _Merged:
+def _merge(forms: Sequence[_Form], reasons: Iterable[str], schema: Schema) -> _Merged:
     spelled: Counter[str] = Counter()
     relevances: dict[int, float] = {}
     for form in forms:

@@ -90,7 +90,7 @@ def read_date(form: str, *, months_first: bool = False) -> Date | None:
         month = _NUMERALS.index(match[2]) + 1
         return _date(_whole_year(int(match[3])), month, int(match[1]))
     if match := _NAMED.search(text):
-        return _named(text, MONTHS[match[1]])
+        return _read_named(text, MONTHS[match[1]])
     return None
 
 
@@ -105,7 +105,7 @@ def month_first(form: str) -> bool | None:
     return second > _MOST_MONTHS
 
 
-def _named(text: str, month: int) -> Date | None:
+def _read_named(text: str, month: int) -> Date | None:
     year = _YEAR.search(text)
     day = _DAY.search(text.replace(year[1], " ", 1) if year else text)
     return _date(int(year[1]) if year else 0, month, int(day[1]) if day else 0)

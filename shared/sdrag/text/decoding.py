@@ -320,6 +320,6 @@ _SPELLINGS = (
 _HUMPS = (Pass(_HUMP, lambda match: [(" ", match.start(), match.end() + 1)]),)
 
 
-def parted(text: MappedText) -> MappedText:
+def part_humps(text: MappedText) -> MappedText:
     """Part words that are run together: `getAnnLee`, `annLee7`, `1984-05-03T10`."""
     return rewrite(text, _HUMPS)

@@ -16,36 +16,36 @@ from typing import NamedTuple
 from sdrag.text.folding import fold_text
 
 
-def _listed(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_PERSONAL = _listed(
+_PERSONAL = _word_set(
     """
     mr mrs ms mx miss dr prof professor doctor nurse judge rev sir dame
     """
 )
 """Titles that nobody but a person has."""
-_TITLES = _PERSONAL | _listed(
+_TITLES = _PERSONAL | _word_set(
     """
     lord lady father sister justice capt captain col colonel lt lieutenant sgt
     sergeant major general hon herr frau mme don jr sr
     """
 )
-_OFFICES = _listed(
+_OFFICES = _word_set(
     """
     brother inspector detective officer constable madam senor senora president
     minister chairman chairwoman chairperson speaker
     """
 )
-_ATTRIBUTES = _listed(
+_ATTRIBUTES = _word_set(
     """
     mister drs reverend fr st maj gen mlle madame monsieur dona md phd rn do dds
     esq ii iii iv dpt np pa
     """
 )
 """What is written in front of a name or behind it, and may be a name: Do, St."""
-_PARTICLES = _listed(
+_PARTICLES = _word_set(
     """
     van von der den de del della di da la le du bin ibn al el ter ten af of and
     y

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
-from sdrag.text.decoding import decode, parted
+from sdrag.text.decoding import decode, part_humps
 from sdrag.text.folding import Folded, fold
 from sdrag.text.mapped import MappedText, Pieces
 
@@ -40,7 +40,7 @@ def readings(text: str) -> tuple[Folded, ...]:
     decoded = decode(text)
     if decoded.before is not None:
         found.append(fold(decoded))
-    apart = parted(decoded)
+    apart = part_humps(decoded)
     if apart is not decoded:
         found.append(fold(apart))
     last = found[1] if decoded.before is not None else found[0]

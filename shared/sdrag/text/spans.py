@@ -120,7 +120,7 @@ def widen(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-def widened(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+def widen_each(text: str, spans: Iterable[Span]) -> Iterator[Span]:
     """
     Extend each of many spans until it cuts no word, as `widen` does.
 
@@ -152,12 +152,12 @@ def _seen_words(text: str) -> list[tuple[int, int]]:
     return words
 
 
-def shifted(span: Span, offset: int) -> Span:
+def shift(span: Span, offset: int) -> Span:
     """Return a span of a part of a text as a span of the text."""
     return Span(span.start + offset, span.end + offset)
 
 
-def covered(spans: Iterable[Span]) -> int:
+def count_covered(spans: Iterable[Span]) -> int:
     """Count the characters under at least one span."""
     return sum(len(span) for span in merge(spans))
 

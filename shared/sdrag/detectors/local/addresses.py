@@ -68,11 +68,11 @@ def find_addresses(tokens: Tokens) -> Iterator[Candidate]:
     """Yield addresses."""
     done = -1
     kernels = {i: None for i in _candidates(tokens) if _kernel(tokens, i)}
-    for index, start in sorted({**_numbered(tokens), **kernels}.items()):
+    for index, start in sorted({**_find_numbered(tokens), **kernels}.items()):
         if index <= done:
             continue
-        first = _grown(tokens, index, -1, done) if start is None else start
-        last = _grown(tokens, index, 1, done)
+        first = _grow(tokens, index, -1, done) if start is None else start
+        last = _grow(tokens, index, 1, done)
         if last > first and _places(tokens.words[first : last + 1]):
             done = last
             yield _street(tokens, first, last)
@@ -85,7 +85,7 @@ def _places(words: list[str]) -> bool:
     return any(word[0].isalpha() and word.lower() not in _ROOMS for word in words)
 
 
-def _numbered(tokens: Tokens) -> dict[int, int | None]:
+def _find_numbered(tokens: Tokens) -> dict[int, int | None]:
     """Return names with a number behind, and where they start: on Dunajska 56."""
     found: dict[int, int | None] = {}
     for index in tokens.numbers:
@@ -177,7 +177,7 @@ def _house_number(tokens: Tokens, index: int) -> bool:
     return False
 
 
-def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
+def _grow(tokens: Tokens, index: int, step: int, done: int) -> int:
     """Return the last token that belongs, going left or right."""
     position = edge = index
     for _ in range(_REACH):

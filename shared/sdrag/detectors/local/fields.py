@@ -63,7 +63,7 @@ def _last_words() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _labelled() -> frozenset[str]:
+def _words_before_label() -> frozenset[str]:
     """Return the words that may be in front of a loose label: patient name."""
     people = {label[0] for label, type_ in _labels().items() if type_ == "PERSON"}
     return frozenset(people) | FUNCTION_WORDS
@@ -78,7 +78,11 @@ def _type_of_label(words: Sequence[str]) -> tuple[str, int]:
         type_ = labels.get(tuple(words[first:]))
         if type_ is None and words[-1].endswith("s"):
             type_ = labels.get((*words[first:-1], words[-1][:-1]))
-        if type_ == _AS_SPELLED and first and words[first - 1] not in _labelled():
+        if (
+            type_ == _AS_SPELLED
+            and first
+            and words[first - 1] not in _words_before_label()
+        ):
             continue
         if type_:
             return type_, len(words) - first
@@ -125,7 +129,11 @@ def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candid
     if type_ in {"PERSON", _AS_SPELLED}:
         name = _name(value, loose=type_ == _AS_SPELLED)
         rest = value[len(name) :].split()
-        if rest and rest[0] in FUNCTION_WORDS and not _spelled(name.split(), name):
+        if (
+            rest
+            and rest[0] in FUNCTION_WORDS
+            and not _is_spelled_as_name(name.split(), name)
+        ):
             return  # a sentence: Tenant: Water is coming in
         if name:
             sure = 0.7 if type_ == _AS_SPELLED else 0.85
@@ -191,7 +199,7 @@ def _name(value: str, *, loose: bool) -> str:
         or _NO_NAME.issuperset(w.lower() for w in words)
     ):
         return ""
-    if loose and not _spelled(telling, value):
+    if loose and not _is_spelled_as_name(telling, value):
         return ""
     return value[:end]
 
@@ -199,7 +207,7 @@ def _name(value: str, *, loose: bool) -> str:
 _NO_NAME = word_set("empty_values") | FUNCTION_WORDS - {"will", "may"}
 
 
-def _spelled(words: Sequence[str], value: str) -> bool:
+def _is_spelled_as_name(words: Sequence[str], value: str) -> bool:
     """Return True if each word has a capital, and one of them is a name."""
     known = [w for w in words if _is_name(w.rstrip("."))]
     if value.islower():

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local.internet import is_network_address
-from sdrag.detectors.local.tables import ACRONYMS, cased, word_set
+from sdrag.detectors.local.tables import ACRONYMS, in_each_case, word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
 _CARD = re.compile(
@@ -122,7 +122,7 @@ def _code(value: str) -> tuple[str, float, str] | None:
     return "CODE", 0.7, "mixed"
 
 
-_CUES = cased(word_set("number_cues"))
+_CUES = in_each_case(word_set("number_cues"))
 _CUE = re.compile(
     r"(?: (?:number|no|code|was|is|of|are))?[.:#,]? ?#?(?=[A-Z]{0,3}[-/]?\d)"
 )

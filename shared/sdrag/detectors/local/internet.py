@@ -44,7 +44,7 @@ def find_mails(text: str) -> Iterator[Candidate]:
         while start < at and text[start] == "'":
             start += 1
         if start < at:
-            yield _unpunctuated(text, start, match.end(), "EMAIL_ADDRESS", 1.0)
+            yield _trim_punctuation(text, start, match.end(), "EMAIL_ADDRESS", 1.0)
     for match in _HANDLE.finditer(text):
         yield Candidate(*match.span(1), "USERNAME", 0.9, "handle")
 
@@ -57,7 +57,7 @@ def find_links(text: str) -> Iterator[Candidate]:
         scheme = _SCHEME.search(text, max(0, match.start() - 24), match.start())
         if scheme or text[match.start()] == "w":
             start = scheme.start() if scheme else match.start()
-            yield _unpunctuated(text, start, match.end(), "URL", 1.0)
+            yield _trim_punctuation(text, start, match.end(), "URL", 1.0)
 
 
 def find_domains(text: str) -> Iterator[Candidate]:
@@ -70,7 +70,7 @@ def find_domains(text: str) -> Iterator[Candidate]:
         labels = _LABEL.match(text, start)
         if labels and labels.end() >= dot.end():
             done = dot.end()
-            yield _unpunctuated(text, start, dot.end(), "DOMAIN_NAME", 0.8)
+            yield _trim_punctuation(text, start, dot.end(), "DOMAIN_NAME", 0.8)
 
 
 def _mailable(character: str) -> bool:
@@ -88,7 +88,7 @@ def _labels_start(text: str, position: int, least: int) -> int:
     return position
 
 
-def _unpunctuated(
+def _trim_punctuation(
     text: str, start: int, end: int, type_: str, confidence: float
 ) -> Candidate:
     """Leave out the marks of the sentence behind it."""
@@ -121,7 +121,7 @@ def find_embedded_names(text: str) -> Iterator[Candidate]:
             if _is_run_together(match.group()):
                 yield Candidate(*match.span(), "PERSON", 0.7, "inside")
     if "@" in text:
-        yield from _displayed(text)
+        yield from _find_displayed(text)
 
 
 _MARKS = re.compile("[._-]|%20")
@@ -141,7 +141,7 @@ def _is_run_together(word: str) -> bool:
     )
 
 
-def _displayed(text: str) -> Iterator[Candidate]:
+def _find_displayed(text: str) -> Iterator[Candidate]:
     """Yield names in front of an address in brackets: rose young <ry@example.org>."""
     for mail in _BRACKETED.finditer(text):
         start = max(0, mail.start() - _DISPLAY)

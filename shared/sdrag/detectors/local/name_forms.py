@@ -18,7 +18,7 @@ from sdrag.detectors.local.plain_text import plain_text
 from sdrag.detectors.local.tables import (
     OFFICES,
     TITLES,
-    cased,
+    in_each_case,
     is_common,
     word_set,
 )
@@ -46,7 +46,7 @@ def find_partnerships(tokens: Tokens) -> Iterator[Candidate]:
             yield Candidate(*match.span(), "ORGANIZATION", 0.8, "partners")
 
 
-_ROLES = cased(word_set("roles"))
+_ROLES = in_each_case(word_set("roles"))
 _COMPOUNDS = tables.FUNCTION_WORDS | word_set("role_compounds")
 _NAMED_AFTER = re.compile(r"'s\b|[.,;:!?)]|\s*$| (?![A-Z])[a-z]")
 

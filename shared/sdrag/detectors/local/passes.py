@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from sdrag.detectors.local.plain_text import capitalised, plain_text, unwrapped
+from sdrag.detectors.local.plain_text import capitalise, plain_text, unwrap
 from sdrag.detectors.local.recognisers import Reading, find_candidates
 from sdrag.detectors.local.tokens import Candidate, anchors, tokenize
 from sdrag.vocabulary import Mention
@@ -26,7 +26,7 @@ def find_mentions(text: str, off: Collection[str] = ()) -> tuple[Mention, ...]:
     `off`: names of recognisers that do not run.
     """
     mentions = set(_read(text, off))
-    whole = unwrapped(text)
+    whole = unwrap(text)
     if whole is not None:
         for mention in _read(whole.text, off):
             span = whole.span(mention.span.start, mention.span.end)
@@ -36,7 +36,7 @@ def find_mentions(text: str, off: Collection[str] = ()) -> tuple[Mention, ...]:
 
 def _read(text: str, off: Collection[str]) -> list[Mention]:
     plain = plain_text(text)
-    tokens = tokenize(capitalised(plain.text))
+    tokens = tokenize(capitalise(plain.text))
     reading = Reading(plain.text, tokens, anchors(tokens), [])
     return [
         Mention(plain.span(c.start, c.end), c.type, c.confidence, c.reason)

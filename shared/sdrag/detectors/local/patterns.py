@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.tables import MONTHS, SCHEME_NAMES, cased, is_common
+from sdrag.detectors.local.tables import MONTHS, SCHEME_NAMES, in_each_case, is_common
 from sdrag.detectors.local.tokens import Candidate, Tokens
 from sdrag.text.dates import CARDINALS, ORDINALS
 
@@ -176,7 +176,9 @@ def _everyday_names() -> frozenset[str]:
     given = tables.first_names() - tables.TITLES - tables.countries()
     ranks = tables.common_words()
     everyday = {n for n in given if is_common(n) and ranks.get(n.lower(), 0) > _GRAMMAR}
-    return cased({name.lower() for name in everyday | (MONTHS & given) | {"Will"}})
+    return in_each_case(
+        {name.lower() for name in everyday | (MONTHS & given) | {"Will"}}
+    )
 
 
 def _words(names: str, *, exact: bool) -> frozenset[str]:
@@ -190,7 +192,7 @@ def _words(names: str, *, exact: bool) -> frozenset[str]:
         if name == "@months":
             return MONTHS | set(map(str.upper, MONTHS))
         words |= tables.word_set(name[1:]) if name[0] == "@" else {name}
-    return frozenset(words) if exact else cased(words)
+    return frozenset(words) if exact else in_each_case(words)
 
 
 FAMILIES = _load()

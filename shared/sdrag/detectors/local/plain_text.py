@@ -73,14 +73,17 @@ _I = re.compile(r"\bI\b")
 _FREQUENT = 3000
 
 
-def capitalised(text: str) -> str:
+def capitalise(text: str) -> str:
     """Return the text with capitals where names may be, in sentences without any."""
     pieces: list[str] = []
     done = 0
     for sentence in sentences(text):
         said = sentence.of(text)
         if has_no_capitals(said):
-            pieces += [text[done : sentence.start], _LOWER_WORD.sub(_cased, said)]
+            pieces += [
+                text[done : sentence.start],
+                _LOWER_WORD.sub(_capitalise_word, said),
+            ]
             done = sentence.end
     return "".join([*pieces, text[done:]])
 
@@ -90,7 +93,7 @@ def has_no_capitals(sentence: str) -> bool:
     return _I.sub("i", sentence).islower()
 
 
-def _cased(match: re.Match[str]) -> str:
+def _capitalise_word(match: re.Match[str]) -> str:
     word = match.group()
     capital = word[0].upper()
     if len(capital) != 1 or not _may_name(word):
@@ -113,7 +116,7 @@ _LOWER_CASE = re.compile(r"(?<!\w)(?!and\b|for\b|the\b|von\b|van\b)[a-z]{3}")
 _GOES_ON = re.compile(r"(?:[\w,;&'\")]|(?<![\w.])[A-Z]\.)$")
 
 
-def unwrapped(text: str) -> MappedText | None:
+def unwrap(text: str) -> MappedText | None:
     """Return a text with wrapped lines of prose as one, or `None` without any."""
     pieces, done = Pieces(), 0
     for match in _LINE_END.finditer(text):

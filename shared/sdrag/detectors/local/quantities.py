@@ -41,16 +41,16 @@ def find_amounts(tokens: Tokens) -> Iterator[Candidate]:
             continue
         kind = UNITS.get(word, "MONEY")
         for index in tokens.where[word]:
-            yield from _measured(tokens, index, kind)
+            yield from _measure(tokens, index, kind)
 
 
-def _led(text: str, found: Candidate) -> Candidate:
+def _with_lead(text: str, found: Candidate) -> Candidate:
     """Take the word in front along that says the amount is rough."""
     lead = _ABOUT.search(text, max(0, found.start - 14), found.start)
     return found._replace(start=lead.start()) if lead else found
 
 
-def _measured(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
+def _measure(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
     first = _number_before(tokens, index)
     if first is None:
         return
@@ -58,7 +58,7 @@ def _measured(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
     code = _CURRENCY_CODE.match(text, end) if kind == "MONEY" else None
     if code:
         end = code.end()
-    start = tokens.starts[_whole(tokens, first)]
+    start = tokens.starts[_first_of_whole(tokens, first)]
     later = _RELATIVE.match(text, end) if kind == "DURATION" else None
     if later:
         yield Candidate(start, later.end(), "DATE", 0.95, "relative")
@@ -67,10 +67,12 @@ def _measured(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
         yield Candidate(start, old.end(), "AGE", 1.0, "unit")
         return
     by = _TIMES.search(text, max(0, start - 12), start)
-    yield _led(text, Candidate(by.start() if by else start, end, kind, 0.9, "unit"))
+    yield _with_lead(
+        text, Candidate(by.start() if by else start, end, kind, 0.9, "unit")
+    )
 
 
-def _whole(tokens: Tokens, first: int) -> int:
+def _first_of_whole(tokens: Tokens, first: int) -> int:
     """Return the first token of the longer amount: three years and nine months."""
     words = tokens.words
     if first > 2 and words[first - 1] == "and" and words[first - 2] in UNITS:
@@ -141,7 +143,7 @@ def find_counts(tokens: Tokens) -> Iterator[Candidate]:
             continue
         if _LARGE.fullmatch(word):
             yield Candidate(start, end, "QUANTITY", 0.5, "large")
-        yield from _counted(tokens.text, start, end)
+        yield from _find_counted(tokens.text, start, end)
     done = -1
     for index in sorted(tokens.indices(_NUMBERS)):
         if index <= done:
@@ -152,7 +154,7 @@ def find_counts(tokens: Tokens) -> Iterator[Candidate]:
             start, end = tokens.starts[index], tokens.ends[done]
             yield Candidate(start, end, "NUMBER", 0.2, "words")
             if word not in _FEW:
-                yield from _counted(tokens.text, start, end)
+                yield from _find_counted(tokens.text, start, end)
 
 
 _JOINING = frozenset(("and", "a"))
@@ -175,7 +177,7 @@ def _last(tokens: Tokens, index: int) -> int:
         last += joined
 
 
-def _counted(text: str, start: int, end: int) -> Iterator[Candidate]:
+def _find_counted(text: str, start: int, end: int) -> Iterator[Candidate]:
     match = _PLURAL.match(text, end)
     if match is None or match[1] in UNITS or match[1] in _SINGULAR:
         return

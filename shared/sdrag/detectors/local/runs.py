@@ -67,7 +67,7 @@ def find_runs(tokens: Tokens) -> Iterator[Run]:
         if index < end:
             continue
         end = _end(tokens, index)
-        run = _trimmed(tokens, index, end)
+        run = _trim(tokens, index, end)
         if run is not None:
             yield run
 
@@ -77,7 +77,7 @@ def _end(tokens: Tokens, start: int) -> int:
     end = start + 1
     while end < min(len(tokens.words), start + _LONGEST):
         gap = tokens.gap(end)
-        if _owned(tokens, end):
+        if _is_owned(tokens, end):
             end += 2
             continue
         if not _joins(gap, tokens.words[end - 1]):
@@ -93,7 +93,7 @@ def _end(tokens: Tokens, start: int) -> int:
     return end
 
 
-def _owned(tokens: Tokens, index: int) -> bool:
+def _is_owned(tokens: Tokens, index: int) -> bool:
     """Return True if the token is the 's of one name: St Mary's Hospital."""
     return (
         tokens.words[index] == "s"
@@ -108,7 +108,7 @@ def _joins(gap: str, word: str) -> bool:
     """Return True if a name may go on over the gap behind the word."""
     if gap == "' ":
         return word.endswith("s")
-    return gap in _GAPS and (gap[0] != "." or _shortened(word))
+    return gap in _GAPS and (gap[0] != "." or _is_shortened(word))
 
 
 def _past_particles(tokens: Tokens, start: int, index: int) -> int:
@@ -127,11 +127,11 @@ def _past_particles(tokens: Tokens, start: int, index: int) -> int:
     return index
 
 
-def _shortened(word: str) -> bool:
+def _is_shortened(word: str) -> bool:
     return len(word) == 1 or word in TITLES or word in _SHORTENED
 
 
-def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
+def _trim(tokens: Tokens, start: int, end: int) -> Run | None:
     """Leave out titles, openers of sentences and what is no part of a name."""
     words = tokens.words
     start = _past_openers(tokens, start, end)
@@ -170,7 +170,7 @@ def _run(tokens: Tokens, start: int, end: int, titles: range) -> Run:
     return Run(tokens, start, end, titles, first, last, named, surface, unusual)
 
 
-def _whole(tokens: Tokens, start: int, end: int) -> bool:
+def _may_begin_sentence(tokens: Tokens, start: int, end: int) -> bool:
     """Return True if a name may begin like a sentence: a known place, a company."""
     words = tokens.words
     if words[end - 1] in _FEASTS:
@@ -184,7 +184,7 @@ def _whole(tokens: Tokens, start: int, end: int) -> bool:
 def _past_openers(tokens: Tokens, start: int, end: int) -> int:
     words = tokens.words
     while start < end:
-        if end - start > 1 and _whole(tokens, start, end):
+        if end - start > 1 and _may_begin_sentence(tokens, start, end):
             break
         word = words[start]
         lower = word.lower()

@@ -65,7 +65,7 @@ def type_of_word(word: str) -> str | None:
         single = lower[:-3] + "y" if lower.endswith("ies") else lower[:-1]
         type_ = _TERMS.get(single) or tables.kinds().get(single)
     type_ = type_ or medical_type(lower)
-    if type_ is None and len(word) > _SHORT and word.islower() and _foreign(word):
+    if type_ is None and len(word) > _SHORT and word.islower() and _is_foreign(word):
         return "TERM"
     return type_
 
@@ -77,15 +77,15 @@ def _term(tokens: Tokens, index: int, type_: str) -> Candidate:
     confidence = 0.55 if lower in _FAMILY or type_ in _SURE else 0.4
     if type_ == "TERM":
         confidence = 0.5
-    first = _ailing(tokens, index) if type_ == "CONDITION" else index
+    first = _first_of_illness(tokens, index) if type_ == "CONDITION" else index
     reason = "unknown" if type_ == "TERM" else "term"
     start = tokens.starts[first]
     return Candidate(start, tokens.ends[index], type_, confidence, reason)
 
 
-def _ailing(tokens: Tokens, index: int) -> int:
+def _first_of_illness(tokens: Tokens, index: int) -> int:
     """Return the first of the words that say which illness it is."""
-    first = _qualified(tokens, index, _SUFFERED)
+    first = _first_qualifier(tokens, index, _SUFFERED)
     if first is not None:
         return first
     first = index
@@ -99,7 +99,7 @@ def _ailing(tokens: Tokens, index: int) -> int:
     return first
 
 
-def _foreign(word: str) -> bool:
+def _is_foreign(word: str) -> bool:
     """Return True if English has no such word, nor one it is formed from."""
     if is_common(word):
         return False
@@ -110,14 +110,14 @@ def _foreign(word: str) -> bool:
 
 def _job(tokens: Tokens, index: int) -> Candidate:
     """Take the words along that qualify a trade: a primary school teacher."""
-    first = _qualified(tokens, index, _ARTICLES)
+    first = _first_qualifier(tokens, index, _ARTICLES)
     start, end = tokens.starts[index if first is None else first], tokens.ends[index]
     official = tokens.words[index].lower() in _OFFICIAL
     confidence = (0.4 if official else 0.5) + (0.0 if first is None else 0.1)
     return Candidate(start, end, "JOB_TITLE", confidence, "term")
 
 
-def _qualified(tokens: Tokens, index: int, openers: frozenset[str]) -> int | None:
+def _first_qualifier(tokens: Tokens, index: int, openers: frozenset[str]) -> int | None:
     """Return the first of the words between an opener and the token, if any."""
     words = tokens.words
     first = index

@@ -157,7 +157,7 @@ def anchors(tokens: Tokens) -> list[int]:
             positions.add(position)
         for before in range(index - 1, max(-1, index - 1 - _LETTER_GROUPS), -1):
             gap = text[tokens.ends[before] : position]
-            if not _joined(tokens.words[before], gap):
+            if not _is_joined(tokens.words[before], gap):
                 break
             position = starts[before]
             positions.add(position)
@@ -178,7 +178,7 @@ def _hexadecimal(text: str) -> Iterator[int]:
             yield position
 
 
-def _joined(word: str, gap: str) -> bool:
+def _is_joined(word: str, gap: str) -> bool:
     """Return True if letters belong to what is behind them: AB 12, ab 12, ab-12."""
     if gap == " ":
         if len(word) > _SMALL and not word.isupper():

@@ -55,7 +55,7 @@ from sdrag.disclosure.constraint_parser.words import (
 )
 from sdrag.text.folding import fold_text
 from sdrag.text.phrase_matcher import needs_case
-from sdrag.text.spans import shifted
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Span
 
 _ANYONE = frozenset({"people", "person", "persons", "individual", "individuals"})
@@ -340,7 +340,7 @@ def find_concepts(topic: str) -> Iterator[tuple[Span, Concept]]:
     bare = topic.lstrip(" ,")
     for concept, rule in _rules():
         for match in rule.finditer(bare):
-            yield shifted(Span(*match.span()), len(topic) - len(bare)), concept
+            yield shift(Span(*match.span()), len(topic) - len(bare)), concept
 
 
 @lru_cache(maxsize=4096)

@@ -25,7 +25,7 @@ from sdrag.disclosure.constraint_parser.wording import is_clause
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.scorer import GateScores, decide, score
 from sdrag.text.sentences import words
-from sdrag.text.spans import shifted
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Finding, Sensitivity, Span
 
 Row = np.ndarray[tuple[int], np.dtype[np.float32]]
@@ -135,7 +135,7 @@ def find_by_meaning(
             how = "scored", united.chance, ""
             again[row] |= choice.again
         for span in spans:
-            placed = shifted(span, document.sentences[number].start)
+            placed = shift(span, document.sentences[number].start)
             yield Finding(placed, asked[row].constraint.id, *how)
     yield from _propagate(document.text, asked, again)
 

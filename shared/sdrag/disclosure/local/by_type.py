@@ -29,7 +29,7 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
-from sdrag.text.spans import shifted
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Confidential, Finding, Mention, Span
 
 _YEARS = 110
@@ -202,7 +202,7 @@ def _inside_links(
             parts = _SEPARATORS.sub(" ", link.span.of(text))
             for mention in find_mentions(parts, off):
                 if _is_checked(mention):
-                    yield replace(mention, span=shifted(mention.span, link.span.start))
+                    yield replace(mention, span=shift(mention.span, link.span.start))
 
 
 def _is_checked(mention: Mention) -> bool:

@@ -19,7 +19,7 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import later_forms
 from sdrag.effects.steps import Outcome, Steps, replied, try_each
 from sdrag.text.sentences import sentences
-from sdrag.text.spans import shifted
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span
 
 _JOINT = "\n\n"
@@ -50,7 +50,7 @@ class JoinedText(Confidential):
             end = start + len(passage.text)
             whole.append(Span(start, end) if passage.text else None)
             spans = sentences(passage.text, cells=True)
-            parts += (shifted(span, start) for span in spans)
+            parts += (shift(span, start) for span in spans)
             start = end + len(_JOINT)
         text = _JOINT.join(passage.text for passage in passages)
         return cls(text, tuple(whole), tuple(parts))
@@ -106,9 +106,7 @@ def find_mentions(
         mentions: dict[Mention, None] = {}
         for part in document.alone():
             for mention in replied(outcomes[part.of(document.text)]):
-                mentions[replace(mention, span=shifted(mention.span, part.start))] = (
-                    None
-                )
+                mentions[replace(mention, span=shift(mention.span, part.start))] = None
         return (*mentions, *later_forms(document.text, mentions))
 
     return try_each(unite, documents)

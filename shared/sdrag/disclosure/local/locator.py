@@ -27,7 +27,7 @@ from sdrag.disclosure.local.scorer import is_available
 from sdrag.disclosure.texts import by_document
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, try_each
 from sdrag.embeddings import installed
-from sdrag.text.spans import shifted
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
@@ -162,4 +162,4 @@ def _find_cues(
     """Yield the sentences of each passage, read alone, that speak of a known topic."""
     for passage in filter(None, document.passages):
         for finding in find_by_cue(passage.of(document.text), asked):
-            yield replace(finding, span=shifted(finding.span, passage.start))
+            yield replace(finding, span=shift(finding.span, passage.start))

@@ -21,7 +21,7 @@ from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.text.folding import fold_text
 from sdrag.text.quotations import find_quotations
 from sdrag.text.sentences import sentences
-from sdrag.text.spans import SpanUnion, shifted, splice
+from sdrag.text.spans import SpanUnion, shift, splice
 from sdrag.vocabulary import Confidential, Span
 
 _OPEN, _CLOSE = "[\u3010\uff3b\u3014", "]\u3011\uff3d\u3015"
@@ -116,7 +116,7 @@ def claims(
     cut = []
     for span in _with_citations(answer, cited):
         sentence = span.of(answer)
-        marks = [shifted(mark, -span.start) for mark in _inside(span, cited)]
+        marks = [shift(mark, -span.start) for mark in _inside(span, cited)]
         text = " ".join(splice(sentence, marks, lambda _: "").split())
         if _says_something(text) and not _OPENING_FENCE.fullmatch(text):
             names = tuple(mark.of(sentence)[1:-1].strip() for mark in marks)

@@ -21,7 +21,7 @@ from sdrag.policy import Policy
 from sdrag.studio.authoring.understood_as import keep_in_words, kind_of
 from sdrag.studio.documents import table_of
 from sdrag.studio.reports.page import Markup, card, page, table
-from sdrag.text.spans import SpanUnion, merge, shifted
+from sdrag.text.spans import SpanUnion, merge, shift
 from sdrag.vocabulary import Confidential, Keep, Span
 
 _MOST_CHUNKS = 2_000
@@ -310,7 +310,7 @@ def join(
     """Return the text of chunks that follow one another, and what is marked in it."""
     text, over = "", list[Mark]()
     for chunk, marks in chunks:
-        over += [replace(m, span=shifted(m.span, len(text))) for m in marks]
+        over += [replace(m, span=shift(m.span, len(text))) for m in marks]
         text += chunk.text
     return text, over
 

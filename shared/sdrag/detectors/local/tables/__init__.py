@@ -81,7 +81,7 @@ def listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def cased(words: Iterable[str]) -> frozenset[str]:
+def in_each_case(words: Iterable[str]) -> frozenset[str]:
     """Return the words as they are, with a capital, and in capitals."""
     return frozenset(
         form for word in words for form in (word, word.capitalize(), word.upper())
@@ -126,7 +126,7 @@ _SINGULAR = peoples() | word_set("underived_nationalities")
 NATIONALITIES = _SINGULAR | {f"{name}s" for name in _SINGULAR}
 
 _CAPITALS_ONLY = word_set("scheme_names_in_capitals")
-SCHEME_NAMES = cased(word_set("scheme_names") - _CAPITALS_ONLY) | {
+SCHEME_NAMES = in_each_case(word_set("scheme_names") - _CAPITALS_ONLY) | {
     name.upper() for name in _CAPITALS_ONLY
 }
 """Names of registers and of their numbers; everyday words among them in capitals."""
