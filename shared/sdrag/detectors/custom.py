@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.errors import UsageError
-from sdrag.text.patterns import Pattern
+from sdrag.text.patterns import LinearPattern
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["CustomRecogniser"]
@@ -52,7 +52,7 @@ class CustomRecogniser:
     )
     cues: tuple[str, ...] = ()
     confidence: float = 0.9
-    _compiled: Pattern | None = field(init=False, repr=False, compare=False)
+    _compiled: LinearPattern | None = field(init=False, repr=False, compare=False)
     _cue: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class CustomRecogniser:
         object.__setattr__(self, "types", types)
         object.__setattr__(self, "cues", tuple(self.cues))
         try:
-            compiled = Pattern(self.pattern) if self.pattern else None
+            compiled = LinearPattern(self.pattern) if self.pattern else None
         except ValueError:
             raise UsageError(
                 "The pattern of a recogniser is not in the syntax of RE2."

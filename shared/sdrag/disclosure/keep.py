@@ -19,7 +19,7 @@ from itertools import takewhile
 
 from sdrag.detectors.local import mentions
 from sdrag.text.folding import fold
-from sdrag.text.patterns import Pattern
+from sdrag.text.patterns import LinearPattern
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, widen
@@ -73,9 +73,9 @@ def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(keep: Keep) -> Pattern:
+def _compiled(keep: Keep) -> LinearPattern:
     words = r"\s+".join(map(re.escape, keep.words.split()))
-    return Pattern(keep.pattern or words)
+    return LinearPattern(keep.pattern or words)
 
 
 class _TypeKeeps:

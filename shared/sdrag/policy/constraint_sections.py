@@ -21,7 +21,7 @@ from pydantic import (
 
 from sdrag.sections import Listed, Section, listed
 from sdrag.text.folding import fold_text
-from sdrag.text.patterns import Pattern
+from sdrag.text.patterns import LinearPattern
 from sdrag.vocabulary import STRUCTURED, Keep, Method, Sensitivity, WhereMissing
 
 
@@ -102,7 +102,7 @@ class KeepSection(Section):
             raise ValueError("structured identifiers never stay")
         if self.words and not any(map(str.isalnum, self.words)):
             raise ValueError("words need a letter or a digit")
-        Pattern(self.pattern or re.escape(self.words or ""))
+        LinearPattern(self.pattern or re.escape(self.words or ""))
         return self
 
     def keep(self) -> Keep:

@@ -13,7 +13,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a character, which has no UTF-8; a text that was badly decoded holds some."""
 
 
-class Pattern:
+class LinearPattern:
     """
     A pattern in the syntax of RE2; letters match in any case.
 

@@ -24,7 +24,7 @@ from sdrag.detectors.local.tables import (
     listed,
     word_set,
 )
-from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.detectors.local.tokens import Candidate, TokenIndex
 from sdrag.text.sentences import line_after
 
 _UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
@@ -64,7 +64,7 @@ _CUE = re.compile(
 )
 
 
-def find_addresses(tokens: Tokens) -> Iterator[Candidate]:
+def find_addresses(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield addresses."""
     done = -1
     kernels = {i: None for i in _candidates(tokens) if _kernel(tokens, i)}
@@ -85,7 +85,7 @@ def _places(words: list[str]) -> bool:
     return any(word[0].isalpha() and word.lower() not in _ROOMS for word in words)
 
 
-def _find_numbered(tokens: Tokens) -> dict[int, int | None]:
+def _find_numbered(tokens: TokenIndex) -> dict[int, int | None]:
     """Return names with a number behind, and where they start: on Dunajska 56."""
     found: dict[int, int | None] = {}
     for index in tokens.numbers:
@@ -96,7 +96,7 @@ def _find_numbered(tokens: Tokens) -> dict[int, int | None]:
     return found
 
 
-def _street_before(tokens: Tokens, index: int) -> int | None:
+def _street_before(tokens: TokenIndex, index: int) -> int | None:
     """Return the first token of a street's name that ends before the number."""
     words = tokens.words
     street = words[index - 1]
@@ -118,7 +118,7 @@ def _street_before(tokens: Tokens, index: int) -> int | None:
     return None
 
 
-def _candidates(tokens: Tokens) -> list[int]:
+def _candidates(tokens: TokenIndex) -> list[int]:
     """Return the tokens that only an address may have, in order."""
     telling = [
         word
@@ -136,7 +136,7 @@ def _candidates(tokens: Tokens) -> list[int]:
     return sorted(tokens.indices(telling))
 
 
-def _kernel(tokens: Tokens, index: int) -> bool:
+def _kernel(tokens: TokenIndex, index: int) -> bool:
     """Return True if the token is one that only an address has there."""
     words = tokens.words
     word = words[index]
@@ -159,7 +159,7 @@ def _numbered_before(words: list[str], index: int) -> bool:
     return any(word[0].isdigit() for word in words[max(0, index - 3) : index])
 
 
-def _house_number(tokens: Tokens, index: int) -> bool:
+def _house_number(tokens: TokenIndex, index: int) -> bool:
     """Return True if capitals and a number lead to the token: 12 Canal Street."""
     words = tokens.words
     for position in range(index - 1, max(-1, index - 6), -1):
@@ -177,7 +177,7 @@ def _house_number(tokens: Tokens, index: int) -> bool:
     return False
 
 
-def _grow(tokens: Tokens, index: int, step: int, done: int) -> int:
+def _grow(tokens: TokenIndex, index: int, step: int, done: int) -> int:
     """Return the last token that belongs, going left or right."""
     position = edge = index
     for _ in range(_REACH):
@@ -204,7 +204,7 @@ def _grow(tokens: Tokens, index: int, step: int, done: int) -> int:
     return edge
 
 
-def _goes_on(tokens: Tokens, index: int, step: int) -> bool:
+def _goes_on(tokens: TokenIndex, index: int, step: int) -> bool:
     """Return True if an address may go on over a word that begins small."""
     word = tokens.words[index]
     if word.lower() in _SMALL or (step > 0 and len(word) == 1):
@@ -212,7 +212,7 @@ def _goes_on(tokens: Tokens, index: int, step: int) -> bool:
     return word == "s" and tokens.gap(index) == "'"
 
 
-def _street_left(tokens: Tokens, index: int) -> bool:
+def _street_left(tokens: TokenIndex, index: int) -> bool:
     """Going left, a capitalised word belongs only while a number is before it."""
     words = tokens.words[max(0, index - 5) : index]
     return any(w[0].isdigit() for w in words) or bool(
@@ -220,7 +220,7 @@ def _street_left(tokens: Tokens, index: int) -> bool:
     )
 
 
-def _ends(tokens: Tokens, index: int, gap: str) -> bool:
+def _ends(tokens: TokenIndex, index: int, gap: str) -> bool:
     """Return True if a sentence ends in the gap behind the token."""
     word = tokens.words[index]
     if "\n" in gap and ":" in line_after(tokens.text, tokens.starts[index + 1]):
@@ -242,7 +242,7 @@ _CORNER = re.compile(r"\b(?:the )?corner of $")
 _OTHER_STREET = re.compile(r"\.? and (?:[A-Z][\w'-]+ ?){1,3}\b")
 
 
-def _street(tokens: Tokens, first: int, last: int) -> Candidate:
+def _street(tokens: TokenIndex, first: int, last: int) -> Candidate:
     """Return the address, with the corner and the other street that make it one."""
     start, end = tokens.starts[first], tokens.ends[last]
     lead = _CORNER.search(tokens.text, max(0, start - 16), start)

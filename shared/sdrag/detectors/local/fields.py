@@ -32,7 +32,7 @@ from sdrag.detectors.local.tables import (
     word_set,
     word_types,
 )
-from sdrag.detectors.local.tokens import Candidate, Tokens, split_word
+from sdrag.detectors.local.tokens import Candidate, TokenIndex, split_word
 
 _AS_SPELLED = "PERSON_AS_SPELLED"
 """The type of labels that prose is full of, in the table."""
@@ -89,7 +89,7 @@ def _type_of_label(words: Sequence[str]) -> tuple[str, int]:
     return "", 0
 
 
-def find_field_values(tokens: Tokens) -> Iterator[Candidate]:
+def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield the values of fields."""
     text, last_words = tokens.text, _last_words()
     for word in tokens.where:
@@ -236,7 +236,7 @@ _SEPARATORS = ("\t", ";", "|", ",", _SPACES)
 _SPACED = re.compile(r"\S+(?: \S+)*")
 
 
-class Head(NamedTuple):
+class TableHead(NamedTuple):
     """The line with the heads of columns."""
 
     end: int
@@ -264,7 +264,7 @@ def find_column_values(text: str) -> Iterator[Candidate]:
             cells = _row(text[start:end], head)
 
 
-def _head(line: str, end: int) -> Head | None:
+def _head(line: str, end: int) -> TableHead | None:
     """Return the head of a table, if a line may be one."""
     separator = next((mark for mark in _SEPARATORS if mark in line), None)
     if separator is None:
@@ -276,7 +276,7 @@ def _head(line: str, end: int) -> Head | None:
     telling = list(filter(None, types))
     if len(telling) > 1 or (telling and telling[0] != _AS_SPELLED):
         people = ["PERSON" if type_ == _AS_SPELLED else type_ for type_ in types]
-        return Head(end, separator, cells, people)
+        return TableHead(end, separator, cells, people)
     return None
 
 
@@ -297,7 +297,7 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _row_below(text: str, head: Head) -> tuple[int, int]:
+def _row_below(text: str, head: TableHead) -> tuple[int, int]:
     """Return the row below a head, past a rule."""
     start = head.end + 1
     end = _line_end(text, start)
@@ -310,7 +310,7 @@ def _row_below(text: str, head: Head) -> tuple[int, int]:
     return start, end
 
 
-def _row(line: str, head: Head) -> Sequence[tuple[int, int]]:
+def _row(line: str, head: TableHead) -> Sequence[tuple[int, int]]:
     """Return where the cells of a row are, or nothing where it is of no such table."""
     if head.separator != _SPACES:
         cells = list(_cells(line, head.separator))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from sdrag.detectors.local.internet import is_network_address
 from sdrag.detectors.local.tables import ACRONYMS, in_each_case, word_set
-from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.detectors.local.tokens import Candidate, TokenIndex
 
 _CARD = re.compile(
     r"(?<![\w.])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![\w])"
@@ -29,7 +29,7 @@ _AROUND = frozenset("#/.:@+-_")
 _CHUNK = re.compile(r"[\w#/.:@+-]{1,200}")
 
 
-def find_long_numbers(tokens: Tokens) -> Iterator[Candidate]:
+def find_long_numbers(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield cards and telephones; the same digits may be found as both."""
     spoken = 0
     for index in tokens.numbers:
@@ -40,7 +40,7 @@ def find_long_numbers(tokens: Tokens) -> Iterator[Candidate]:
                 yield candidate
 
 
-def find_codes(tokens: Tokens) -> Iterator[Candidate]:
+def find_codes(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield codes: runs of characters with a digit that are no plain number."""
     done = 0
     for index in tokens.numbers:
@@ -135,7 +135,7 @@ _LEGAL = re.compile(
 _ZIP_CUE = re.compile(r"(?i:zip|postcode)|(?<=ostal )code")
 
 
-def find_numbered(tokens: Tokens) -> Iterator[Candidate]:
+def find_numbered(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield numbers identified by the word before them."""
     text = tokens.text
     for index in tokens.indices(_CUES):

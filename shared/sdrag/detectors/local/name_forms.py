@@ -22,7 +22,7 @@ from sdrag.detectors.local.tables import (
     is_common,
     word_set,
 )
-from sdrag.detectors.local.tokens import Candidate, Tokens, tokenize
+from sdrag.detectors.local.tokens import Candidate, TokenIndex, tokenize
 from sdrag.vocabulary import Mention, Span
 
 _PARTNERS = re.compile(
@@ -32,7 +32,7 @@ _PARTNERS = re.compile(
 _FIRM_CUE = re.compile(r"(?:\bThe|\b(?:at|for|from|of|joined)|^|[\n>?;|])[ \t]*$")
 
 
-def find_partnerships(tokens: Tokens) -> Iterator[Candidate]:
+def find_partnerships(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield firms that are called after their partners: Davis, Reynolds and Hall."""
     surnames = tables.surnames()
     for index in tokens.indices(surnames):
@@ -51,7 +51,7 @@ _COMPOUNDS = tables.FUNCTION_WORDS | word_set("role_compounds")
 _NAMED_AFTER = re.compile(r"'s\b|[.,;:!?)]|\s*$| (?![A-Z])[a-z]")
 
 
-def find_role_names(tokens: Tokens) -> Iterator[Candidate]:
+def find_role_names(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield surnames behind what somebody is, everyday words too: Patient Baker."""
     surnames = tables.surnames()
     for index in tokens.indices(_ROLES):
@@ -71,7 +71,7 @@ _CALLED_BY = TITLES | OFFICES
 _NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
 
 
-def find_forms(tokens: Tokens, first: Iterable[Candidate]) -> Iterator[Candidate]:
+def find_forms(tokens: TokenIndex, first: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield later mentions of the people and organisations of the first pass."""
     parts: dict[tuple[str, str], float] = {}
     initials: set[str] = set()
@@ -116,7 +116,7 @@ def _parts(words: list[str], type_: str, confidence: float) -> Iterator[str]:
                 yield word
 
 
-def _find_initials(tokens: Tokens, initials: set[str]) -> Iterator[Candidate]:
+def _find_initials(tokens: TokenIndex, initials: set[str]) -> Iterator[Candidate]:
     """Yield K.F., K. F. and KF for Kwabena Frimpong."""
     starts, ends, words = tokens.starts, tokens.ends, tokens.words
     bare = {name for name in initials if len(name) <= _SHORT and not is_common(name)}

@@ -28,7 +28,7 @@ from sdrag.detectors.local.tables import (
     word_set,
 )
 from sdrag.detectors.local.terms import type_of_word
-from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.detectors.local.tokens import Candidate, TokenIndex
 
 Guess = tuple[str, float] | None
 """A type and a confidence, or nothing where the rule cannot tell."""
@@ -55,7 +55,7 @@ _PART = 4
 """A word that is run together with another has so many letters."""
 
 
-def find_names(tokens: Tokens) -> Iterator[Candidate]:
+def find_names(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield names, and the titles before them; the label of a field is none."""
     for run in find_runs(tokens):
         if run.after(2).lstrip(".").startswith(":") and is_label(run.surface):

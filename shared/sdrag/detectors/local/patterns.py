@@ -15,7 +15,7 @@ from typing import Any
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.tables import MONTHS, SCHEME_NAMES, in_each_case, is_common
-from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.detectors.local.tokens import Candidate, TokenIndex
 from sdrag.text.dates import CARDINALS, ORDINALS
 
 _PART = re.compile(r"\{([a-z_]+)\}")
@@ -27,7 +27,7 @@ _GRAMMAR = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PatternRow:
     """A row of the table."""
 
     pattern: re.Pattern[str]
@@ -48,10 +48,10 @@ class Family:
     not_words: frozenset[str]
     digits: int
     needs: tuple[str, ...]
-    forms: tuple[Form, ...]
+    forms: tuple[PatternRow, ...]
     any_form: re.Pattern[str]
 
-    def positions(self, tokens: Tokens, anchors: Iterable[int]) -> Iterable[int]:
+    def positions(self, tokens: TokenIndex, anchors: Iterable[int]) -> Iterable[int]:
         """Return where the forms may begin, in order."""
         if self.at == "identifier":
             return anchors
@@ -72,7 +72,7 @@ class Family:
 
 
 def find_patterns(
-    families: Iterable[Family], tokens: Tokens, anchors: list[int]
+    families: Iterable[Family], tokens: TokenIndex, anchors: list[int]
 ) -> Iterator[Candidate]:
     """Yield what families recognize; within one of them, none lies within another."""
     text = tokens.text
@@ -142,10 +142,10 @@ def _load() -> tuple[Family, ...]:
             pattern = pattern.replace(match[0], f"(?:{parts[match[1]]})")
         return re.compile(_LINE_BREAK.sub("", pattern))
 
-    def form(row: Mapping[str, Any], family: Mapping[str, Any]) -> Form:
+    def form(row: Mapping[str, Any], family: Mapping[str, Any]) -> PatternRow:
         value = f"(?P<value>{row['pattern']})"
         start, end = family.get("start", ""), family.get("end", "")
-        return Form(
+        return PatternRow(
             compiled(f"{start}{row.get('gap', '')}{value}{end}"),
             compiled(row["before"]) if "before" in row else None,
             compiled(row["lead"]) if "lead" in row else None,

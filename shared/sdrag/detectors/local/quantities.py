@@ -18,7 +18,7 @@ from sdrag.detectors.local.tables import (
     listed,
     word_set,
 )
-from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.detectors.local.tokens import Candidate, TokenIndex
 
 _CURRENCIES = word_set("currencies")
 _RELATIVE = re.compile(r" (?:later|earlier|before|after|ago|previously|from now)\b")
@@ -34,7 +34,7 @@ _GAPS = frozenset((" ", "-", "", " ("))
 _TIMES = re.compile(r"\d[\d.,]* ?[x\u00d7] ?$")
 
 
-def find_amounts(tokens: Tokens) -> Iterator[Candidate]:
+def find_amounts(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield amounts."""
     for word in tokens.where:
         if word not in UNITS and _CURRENCIES.isdisjoint((word, word.lower())):
@@ -50,7 +50,7 @@ def _with_lead(text: str, found: Candidate) -> Candidate:
     return found._replace(start=lead.start()) if lead else found
 
 
-def _measure(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
+def _measure(tokens: TokenIndex, index: int, kind: str) -> Iterator[Candidate]:
     first = _number_before(tokens, index)
     if first is None:
         return
@@ -72,7 +72,7 @@ def _measure(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
     )
 
 
-def _first_of_whole(tokens: Tokens, first: int) -> int:
+def _first_of_whole(tokens: TokenIndex, first: int) -> int:
     """Return the first token of the longer amount: three years and nine months."""
     words = tokens.words
     if first > 2 and words[first - 1] == "and" and words[first - 2] in UNITS:
@@ -82,7 +82,7 @@ def _first_of_whole(tokens: Tokens, first: int) -> int:
     return first
 
 
-def _number_before(tokens: Tokens, index: int) -> int | None:
+def _number_before(tokens: TokenIndex, index: int) -> int | None:
     """Return the first token of the number that ends before the token."""
     words = tokens.words
     first = None
@@ -130,7 +130,7 @@ _REFERENCE = re.compile(
 )
 
 
-def find_counts(tokens: Tokens) -> Iterator[Candidate]:
+def find_counts(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield numbers, and what they count."""
     for index in tokens.numbers:
         start, end = tokens.starts[index], tokens.ends[index]
@@ -160,7 +160,7 @@ def find_counts(tokens: Tokens) -> Iterator[Candidate]:
 _JOINING = frozenset(("and", "a"))
 
 
-def _last(tokens: Tokens, index: int) -> int:
+def _last(tokens: TokenIndex, index: int) -> int:
     """Return the last word of the number that begins with the token."""
     last = index
     while True:

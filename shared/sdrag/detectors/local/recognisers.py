@@ -44,7 +44,7 @@ from sdrag.detectors.local.patterns import FAMILIES, find_patterns
 from sdrag.detectors.local.quantities import find_amounts, find_counts
 from sdrag.detectors.local.tables import UNITS, listed, word_set
 from sdrag.detectors.local.terms import find_peoples, find_terms, term_types
-from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.detectors.local.tokens import Candidate, TokenIndex
 from sdrag.vocabulary import Confidential
 
 
@@ -61,7 +61,7 @@ class Reading(Confidential):
     """
 
     plain: str
-    tokens: Tokens
+    tokens: TokenIndex
     anchors: list[int]
     found: list[Candidate]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.tables import NATIONALITIES, TITLES, is_common
-from sdrag.detectors.local.tokens import Tokens, is_capital
+from sdrag.detectors.local.tokens import TokenIndex, is_capital
 from sdrag.vocabulary import Confidential
 
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
@@ -39,7 +39,7 @@ _OWNED = tables.ORGANISATION_HEADS | tables.listed("Day Eve House Allowance Witn
 class Run(Confidential):
     """A candidate for a name."""
 
-    tokens: Tokens
+    tokens: TokenIndex
     start: int
     end: int
     titles: range
@@ -60,7 +60,7 @@ class Run(Confidential):
         return self.tokens.text[self.last_character : self.last_character + length]
 
 
-def find_runs(tokens: Tokens) -> Iterator[Run]:
+def find_runs(tokens: TokenIndex) -> Iterator[Run]:
     """Yield the candidates of a text, in order."""
     end = 0
     for index in tokens.capitals:
@@ -72,7 +72,7 @@ def find_runs(tokens: Tokens) -> Iterator[Run]:
             yield run
 
 
-def _end(tokens: Tokens, start: int) -> int:
+def _end(tokens: TokenIndex, start: int) -> int:
     """Return the token after the run that begins at `start`."""
     end = start + 1
     while end < min(len(tokens.words), start + _LONGEST):
@@ -93,7 +93,7 @@ def _end(tokens: Tokens, start: int) -> int:
     return end
 
 
-def _is_owned(tokens: Tokens, index: int) -> bool:
+def _is_owned(tokens: TokenIndex, index: int) -> bool:
     """Return True if the token is the 's of one name: St Mary's Hospital."""
     return (
         tokens.words[index] == "s"
@@ -111,7 +111,7 @@ def _joins(gap: str, word: str) -> bool:
     return gap in _GAPS and (gap[0] != "." or _is_shortened(word))
 
 
-def _past_particles(tokens: Tokens, start: int, index: int) -> int:
+def _past_particles(tokens: TokenIndex, start: int, index: int) -> int:
     """Return the token after the capitalised one that particles at `index` lead to."""
     words = tokens.words
     for ahead in range(index, min(index + 3, len(words) - 1)):
@@ -131,7 +131,7 @@ def _is_shortened(word: str) -> bool:
     return len(word) == 1 or word in TITLES or word in _SHORTENED
 
 
-def _trim(tokens: Tokens, start: int, end: int) -> Run | None:
+def _trim(tokens: TokenIndex, start: int, end: int) -> Run | None:
     """Leave out titles, openers of sentences and what is no part of a name."""
     words = tokens.words
     start = _past_openers(tokens, start, end)
@@ -160,7 +160,7 @@ def _trim(tokens: Tokens, start: int, end: int) -> Run | None:
     return _run(tokens, start, end, titles) if start < end else None
 
 
-def _run(tokens: Tokens, start: int, end: int, titles: range) -> Run:
+def _run(tokens: TokenIndex, start: int, end: int, titles: range) -> Run:
     first, last = tokens.starts[start], tokens.ends[end - 1]
     named = tokens.words[start:end]
     unusual = any(
@@ -170,7 +170,7 @@ def _run(tokens: Tokens, start: int, end: int, titles: range) -> Run:
     return Run(tokens, start, end, titles, first, last, named, surface, unusual)
 
 
-def _may_begin_sentence(tokens: Tokens, start: int, end: int) -> bool:
+def _may_begin_sentence(tokens: TokenIndex, start: int, end: int) -> bool:
     """Return True if a name may begin like a sentence: a known place, a company."""
     words = tokens.words
     if words[end - 1] in _FEASTS:
@@ -181,7 +181,7 @@ def _may_begin_sentence(tokens: Tokens, start: int, end: int) -> bool:
     return name in tables.places() or name in tables.countries()
 
 
-def _past_openers(tokens: Tokens, start: int, end: int) -> int:
+def _past_openers(tokens: TokenIndex, start: int, end: int) -> int:
     words = tokens.words
     while start < end:
         if end - start > 1 and _may_begin_sentence(tokens, start, end):

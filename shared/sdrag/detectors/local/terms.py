@@ -19,7 +19,7 @@ from sdrag.detectors.local.tables import (
     word_set,
     word_types,
 )
-from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.detectors.local.tokens import Candidate, TokenIndex
 
 _TERMS = word_types("terms")
 
@@ -42,7 +42,7 @@ _REACH = 3
 _SHORT = 4
 
 
-def find_terms(tokens: Tokens) -> Iterator[Candidate]:
+def find_terms(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield the terms; what is common to many people has a low confidence."""
     for word in tokens.where:
         type_ = type_of_word(word)
@@ -70,7 +70,7 @@ def type_of_word(word: str) -> str | None:
     return type_
 
 
-def _term(tokens: Tokens, index: int, type_: str) -> Candidate:
+def _term(tokens: TokenIndex, index: int, type_: str) -> Candidate:
     lower = tokens.words[index].lower()
     if type_ == "JOB_TITLE":
         return _job(tokens, index)
@@ -83,7 +83,7 @@ def _term(tokens: Tokens, index: int, type_: str) -> Candidate:
     return Candidate(start, tokens.ends[index], type_, confidence, reason)
 
 
-def _first_of_illness(tokens: Tokens, index: int) -> int:
+def _first_of_illness(tokens: TokenIndex, index: int) -> int:
     """Return the first of the words that say which illness it is."""
     first = _first_qualifier(tokens, index, _SUFFERED)
     if first is not None:
@@ -108,7 +108,7 @@ def _is_foreign(word: str) -> bool:
     return not any(stem in common for stem in (*stems, word[2:], word[3:]))
 
 
-def _job(tokens: Tokens, index: int) -> Candidate:
+def _job(tokens: TokenIndex, index: int) -> Candidate:
     """Take the words along that qualify a trade: a primary school teacher."""
     first = _first_qualifier(tokens, index, _ARTICLES)
     start, end = tokens.starts[index if first is None else first], tokens.ends[index]
@@ -117,7 +117,9 @@ def _job(tokens: Tokens, index: int) -> Candidate:
     return Candidate(start, end, "JOB_TITLE", confidence, "term")
 
 
-def _first_qualifier(tokens: Tokens, index: int, openers: frozenset[str]) -> int | None:
+def _first_qualifier(
+    tokens: TokenIndex, index: int, openers: frozenset[str]
+) -> int | None:
     """Return the first of the words between an opener and the token, if any."""
     words = tokens.words
     first = index
@@ -137,7 +139,7 @@ _BELONGS = listed(
 )
 
 
-def find_peoples(tokens: Tokens) -> Iterator[Candidate]:
+def find_peoples(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield words for peoples."""
     words = tokens.words
     for index in tokens.indices(NATIONALITIES):

@@ -35,9 +35,9 @@ _CLOSERS = "\"')]} \t*#>_-"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Tokens(Confidential):
+class TokenIndex(Confidential):
     """
-    Tokens in order.
+    TokenIndex in order.
 
     Args:
         text: What was scanned.
@@ -99,7 +99,7 @@ def is_capital(word: str) -> bool:
     return word[0].isupper() or ("'" in word and _ELIDED.match(word) is not None)
 
 
-def tokenize(text: str) -> Tokens:
+def tokenize(text: str) -> TokenIndex:
     """Scan a text."""
     words: list[str] = []
     starts: list[int] = []
@@ -115,7 +115,7 @@ def tokenize(text: str) -> Tokens:
     # Every occurrence of a word has the same first letter: look at each word once.
     numbers = [i for word in where if word[0].isdigit() for i in where[word]]
     capitals = [i for word in where if is_capital(word) for i in where[word]]
-    return Tokens(
+    return TokenIndex(
         text, words, starts, ends, dict(where), sorted(numbers), sorted(capitals)
     )
 
@@ -147,7 +147,7 @@ _ALONE = re.compile(
 )
 
 
-def anchors(tokens: Tokens) -> list[int]:
+def anchors(tokens: TokenIndex) -> list[int]:
     """Return the places where an identifier may begin, in order."""
     text, starts = tokens.text, tokens.starts
     positions = set(_hexadecimal(text))
