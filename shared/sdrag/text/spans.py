@@ -157,11 +157,6 @@ def shift(span: Span, offset: int) -> Span:
     return Span(span.start + offset, span.end + offset)
 
 
-def count_covered(spans: Iterable[Span]) -> int:
-    """Count the characters under at least one span."""
-    return sum(len(span) for span in merge(spans))
-
-
 def locate(quotation: str, folded: Folded, *others: Folded) -> tuple[Span, ...]:
     """
     Find everything in a text that a quotation means.
