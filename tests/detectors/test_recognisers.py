@@ -148,6 +148,15 @@ def test_a_function_finds_beside_its_cues_alone():
     assert "places" not in repr(own)
 
 
+def test_a_pattern_is_in_its_identity_and_in_no_repr():
+    """It may quote what is hidden; with another one a corpus is read again."""
+    others = [CustomRecogniser("x", ("CODE",), pattern=p) for p in ("kestrel", "owl")]
+    unions = [UnionDetector((LocalDetector(), each)) for each in others]
+
+    assert "kestrel" not in repr((others, unions))
+    assert len({*map(detector_identity, (*others, *unions))}) == 4
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -84,6 +84,10 @@ def detector_identity(detector: Detector) -> str:
     Name a detector, and with it everything that decides what it finds.
 
     What one detector has found is kept under this name, and located anew under another
-    one. A dataclass is named by the fields of its repr, others by their class.
+    one. A dataclass is named by the fields of its repr, others by their class, and one
+    whose fields are in no repr by its `identity`.
     """
+    identity: object = getattr(detector, "identity", None)
+    if isinstance(identity, str):
+        return identity
     return repr(detector) if is_dataclass(detector) else type(detector).__qualname__

@@ -46,11 +46,11 @@ class CustomRecogniser:
 
     name: str
     types: tuple[str, ...] | str
-    pattern: str = ""
+    pattern: str = field(default="", repr=False)
     find: Callable[[str], Iterable[tuple[int, int]]] | None = field(
         default=None, repr=False
     )
-    cues: tuple[str, ...] = ()
+    cues: tuple[str, ...] = field(default=(), repr=False)
     confidence: float = 0.9
     _compiled: LinearPattern | None = field(init=False, repr=False, compare=False)
     _cue: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -72,6 +72,11 @@ class CustomRecogniser:
         object.__setattr__(self, "_compiled", compiled)
         words = "|".join(map(re.escape, self.cues))
         object.__setattr__(self, "_cue", re.compile(rf"(?i)\b(?:{words})\b"))
+
+    @property
+    def identity(self) -> str:
+        """Names it with its pattern, which may quote what is hidden: in no repr."""
+        return f"{self!r} {self.pattern!r} {self.cues!r}"
 
     @property
     def finds(self) -> frozenset[str]:

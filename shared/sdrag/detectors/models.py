@@ -19,7 +19,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from sdrag.detectors import Detector, detect_each, types_of
+from sdrag.detectors import Detector, detect_each, detector_identity, types_of
 from sdrag.effects.calls import try_within
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import UsageError
@@ -326,6 +326,11 @@ class UnionDetector:
         object.__setattr__(self, "detectors", tuple(self.detectors))
         if not self.detectors:
             raise UsageError("A union needs at least one detector.")
+
+    @property
+    def identity(self) -> str:
+        """The names of its detectors; see `detector_identity`."""
+        return f"UnionDetector({', '.join(map(detector_identity, self.detectors))})"
 
     @property
     def finds(self) -> frozenset[str]:
