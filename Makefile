@@ -9,8 +9,10 @@ export HF_HUB_OFFLINE := 1
 export TRANSFORMERS_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
+STEPS := types site contributing shipped patterns pages data imports style
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest real-model check slow bench docs release clean
+.PHONY: $(STEPS:%=check-%)
 
 help:
 	@echo "make demo   install and run the demo; ARGS='--top-k 4' are its options"
@@ -33,18 +35,36 @@ $(VENV)/ready: pyproject.toml constraints.txt
 demo: $(VENV)/ready
 	@$(BIN)/python -m examples.demo $(ARGS)
 
-# The files of tests are shared out among so many processes, each with one thread.
+# The files of tests are shared out among so many processes, each with one thread; and
+# so many steps of `make check` run at the same time.
 WORKERS ?= 2
 test: check
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
 check: $(VENV)/ready
+	@$(MAKE) --jobs $(WORKERS) --output-sync $(STEPS:%=check-%)
+
+check-style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# What a type checker sees of the public names is written in a file for it alone.
+check-types:
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typing/public_names.py
+
+check-imports:
 	$(BIN)/lint-imports
+
+check-pages:
 	$(BIN)/python benchmarks/tools/reference.py --check
 	$(BIN)/python -m benchmarks.page --check
+
+check-data:
+	$(BIN)/python -m benchmarks.readability.documents
+
+check-contributing check-patterns check-shipped check-site: check-%:
+	$(BIN)/python benchmarks/tools/check_$*.py
 
 slow: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow

@@ -1,4 +1,8 @@
-"""Read the documents: where their phrases are, and where sentences without a secret."""
+"""
+Read the documents: where their phrases are, and where sentences without a secret.
+
+    python -m benchmarks.readability.documents    # fails where they are not consistent
+"""
 
 from __future__ import annotations
 
@@ -54,3 +58,40 @@ def clean_sentences(document: Mapping[str, Any]) -> list[Place]:
         if len(re.findall(r"\w+", text[a:b])) > 3
         and not any(start < b and a < end for start, end in taken)
     ]
+
+
+def mistakes(policy: Rules, document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each phrase that is not in its text, or that contradicts another."""
+    text, secrets = document["text"], secrets_of(document)
+    listed = [*secrets, *document["stay"], *document.get("people", [])]
+    yield from (f"{one!r} is missing" for one in listed if not find_places(text, one))
+    taken = find_places(text, *secrets)
+    for phrase in document["stay"]:
+        for start, end in find_places(text, phrase):
+            if any(a < end and start < b for a, b in taken):
+                yield f"{phrase!r} is to stay, and is in a secret"
+    ids = {rule["id"] for rule in policy}
+    present = {entry["constraint"] for entry in document["go"]}
+    if len(ids) != len(policy) or not present <= ids:
+        yield "its constraints are not those of the policy"
+    if not set(document["absent"]) <= ids - present:
+        yield "a constraint is both absent and present"
+
+
+def main() -> None:
+    """Print what is not consistent in the documents."""
+    # The end of a line, and the mark of a quotation after it, count as a space.
+    assert find_places("> the old\n> boiler, boilers", "old boiler") == [(6, 18)]
+    parts = sorted(path for path in HERE.iterdir() if path.is_dir())
+    wrong = [
+        f"{part.name}/{name}/{document['id']}: {mistake}"
+        for part in parts
+        for name, policy, document in read(part)
+        for mistake in mistakes(policy, document)
+    ]
+    print("\n".join(wrong) or "The documents are consistent.")
+    raise SystemExit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
