@@ -28,7 +28,7 @@ from langchain_core.messages import (
 )
 
 from langchain_sdrag.convert import documents_of, passages_of
-from sdrag.effects.modes import Mode
+from sdrag.effects.callers import Caller
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, require_extra
@@ -75,16 +75,16 @@ class Release(Confidential):
         return stamp is not None and stamp == self._make_stamp(message)
 
     async def redact(
-        self, mode: Mode, message: BaseMessage, **names: Any
+        self, do: Caller, message: BaseMessage, **names: Any
     ) -> BaseMessage:
         """Return what may be disclosed of a message, under its names or others."""
         engine, steps = self.engine, self._steps(message)
-        disclosure, _ = await mode(engine.run, engine.arun, steps)
+        disclosure, _ = await do(engine.run, engine.arun, steps)
         released = documents_of(disclosure.passages)
         return self.stamp(_rebuild(message, released, **names))
 
     async def redact_answer(
-        self, mode: Mode, call: ToolCallRequest, answer: object
+        self, do: Caller, call: ToolCallRequest, answer: object
     ) -> Any:
         """
         Redact what a tool answers, under the ids and names of its call.
@@ -95,12 +95,12 @@ class Release(Confidential):
             UsageError: The answer holds what cannot be redacted.
         """
         if isinstance(answer, list):
-            return [await self.redact_answer(mode, call, part) for part in answer]
+            return [await self.redact_answer(do, call, part) for part in answer]
         names = {"name": call.tool_call["name"], "tool_call_id": call.tool_call["id"]}
         if isinstance(answer, ToolMessage):
             if self.is_stamped(answer):
                 return answer
-            return await self.redact(mode, answer, id=None, **names)
+            return await self.redact(do, answer, id=None, **names)
         if not isinstance(answer, Command):
             raise UsageError("A guarded tool returned what cannot be redacted.")
         if answer.update is None:
@@ -109,7 +109,7 @@ class Release(Confidential):
         released = [
             message
             if message in thread or self.is_stamped(message)
-            else await self.redact(mode, message, id=None, **names)
+            else await self.redact(do, message, id=None, **names)
             for message in messages
         ]
         update = {**answer.update, "messages": released}

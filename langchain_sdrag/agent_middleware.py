@@ -40,7 +40,7 @@ from langchain_sdrag.agent_messages import Release, needs_release
 from langchain_sdrag.models import Model
 from langchain_sdrag.tracing import SILENT, hide_from_tracers, without_graph
 from langchain_sdrag.wrapping import make_engine, session_of
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.errors import InternalError, UsageError, require_extra
 from sdrag.options import Options
 from sdrag.pipeline import Request
@@ -136,7 +136,7 @@ class SelectiveDisclosureMiddleware(
         if (release := self._release_of(request)) is None:
             return handler(request)
         guarded = _guard(request, release)
-        released = run_sync(_redact(sync, release, request, handler(guarded)))
+        released = run_sync(_redact(call_sync, release, request, handler(guarded)))
         return cast("Answer", _answer(released))
 
     async def awrap_tool_call(
@@ -148,20 +148,20 @@ class SelectiveDisclosureMiddleware(
         if (release := self._release_of(request)) is None:
             return await handler(request)
         guarded = _guard(request, release)
-        released = await _redact(wait, release, request, await handler(guarded))
+        released = await _redact(call_async, release, request, await handler(guarded))
         return cast("Answer", _answer(released))
 
     def before_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Redact the messages that were not released to this principal."""
-        return run_sync(self._redact_thread(sync, state, runtime))
+        return run_sync(self._redact_thread(call_sync, state, runtime))
 
     async def abefore_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Redact them without blocking the event loop."""
-        return await self._redact_thread(wait, state, runtime)
+        return await self._redact_thread(call_async, state, runtime)
 
     def wrap_model_call(
         self,
@@ -180,11 +180,11 @@ class SelectiveDisclosureMiddleware(
         return _stamp(await handler(request), self._release(request.runtime))
 
     async def _redact_thread(
-        self, mode: Mode, state: AgentState[Any], runtime: Runtime[Any]
+        self, do: Caller, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         release = self._release(runtime)
         messages = [
-            await release.redact(mode, message)
+            await release.redact(do, message)
             for message in state["messages"]
             if needs_release(message)
             and (not isinstance(message, ToolMessage) or self._guards(message.name))
@@ -218,17 +218,17 @@ def _guard(request: ToolCallRequest, release: Release) -> ToolCallRequest:
         args_schema=tool.args_schema,
         inner=tool,
         policy=release.engine.policy,
-        redact=lambda mode, answer: release.redact_answer(mode, request, answer),
+        redact=lambda do, answer: release.redact_answer(do, request, answer),
     )
     return request.override(tool=redacting)
 
 
 async def _redact(
-    mode: Mode, release: Release, request: ToolCallRequest, answer: Answer
+    do: Caller, release: Release, request: ToolCallRequest, answer: Answer
 ) -> Any:
     """Redact what another middleware answered, or a tool of its own."""
     try:
-        return await release.redact_answer(mode, request, answer)
+        return await release.redact_answer(do, request, answer)
     except Exception as error:  # noqa: BLE001 -- none leaves with text
         return tool_error(error, _HINT)
 
@@ -269,38 +269,38 @@ class RedactingTool(BaseTool):
 
     inner: BaseTool = Field(exclude=True, repr=False)
     policy: Policy = Field(exclude=True, repr=False)
-    redact: Callable[[Mode, Any], Awaitable[Any]] = Field(exclude=True, repr=False)
+    redact: Callable[[Caller, Any], Awaitable[Any]] = Field(exclude=True, repr=False)
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool, and redact what it returns."""
-        return _answer(run_sync(self._traced(sync, input, config, kwargs)))
+        return _answer(run_sync(self._traced(call_sync, input, config, kwargs)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool without blocking the event loop."""
-        return _answer(await self._traced(wait, input, config, kwargs))
+        return _answer(await self._traced(call_async, input, config, kwargs))
 
     async def _traced(
-        self, mode: Mode, call: Any, config: RunnableConfig | None, kwargs: Any
+        self, do: Caller, call: Any, config: RunnableConfig | None, kwargs: Any
     ) -> Any:
         """Tell the run's handlers what was asked, and what is released."""
         arguments, full = _plain(call), ensure_config(config)
         manager: Any = get_callback_manager_for_config(full)
-        if mode is wait:
+        if do is call_async:
             manager = get_async_callback_manager_for_config(full)
         start = partial(manager.on_tool_start, {"name": self.name}, str(arguments))
-        run = await mode(start, start, inputs=arguments)
-        released = await self._attempt(mode, call, config, kwargs)
+        run = await do(start, start, inputs=arguments)
+        released = await self._attempt(do, call, config, kwargs)
         failed = isinstance(released, Exception)
         end = run.on_tool_error if failed else run.on_tool_end
-        await mode(end, end, released)
+        await do(end, end, released)
         return released
 
     async def _attempt(
-        self, mode: Mode, call: Any, config: RunnableConfig | None, kwargs: Any
+        self, do: Caller, call: Any, config: RunnableConfig | None, kwargs: Any
     ) -> Any:
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
@@ -308,8 +308,8 @@ class RedactingTool(BaseTool):
             invoke, ainvoke = self.inner.invoke, self.inner.ainvoke
             with hide_from_tracers(self.policy, None):
                 given = _detach(call, detached)
-                answer = await mode(invoke, ainvoke, given, detached, **kwargs)
-            return await self.redact(mode, answer)
+                answer = await do(invoke, ainvoke, given, detached, **kwargs)
+            return await self.redact(do, answer)
         except GraphBubbleUp:
             return UsageError("A guarded tool interrupted its graph.", hint=_HINT)
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises

@@ -21,7 +21,7 @@ from pydantic import Field
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.models import Model
 from langchain_sdrag.wrapping import TracedRunnable, Work, Wrapper, enforce
-from sdrag.effects.modes import Mode
+from sdrag.effects.callers import Caller
 from sdrag.engine import Stage
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import draft_of, report_of
@@ -100,9 +100,9 @@ class AnswerGuard(
         engine, passages = self.in_force(), passages_of(context)
         draft = draft_of(given["question"], text, passages, engine.policy)
 
-        async def check(mode: Mode, run: BaseCallbackManager) -> Output:
+        async def check(do: Caller, run: BaseCallbackManager) -> Output:
             steps = check_answer(draft, engine, current_principal())
-            guarded = await enforce(mode, engine, steps, run)
+            guarded = await enforce(do, engine, steps, run)
             return report_of(guarded) if self.return_report else guarded.text
 
         return {"passages": len(passages)}, check

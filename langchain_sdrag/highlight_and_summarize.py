@@ -33,7 +33,7 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model, detach, messages
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import TracedRunnable, Work, Wrapper, enforce
-from sdrag.effects.modes import Mode, iterate_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, iterate_sync
 from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
@@ -114,7 +114,7 @@ class HighlightAndSummarize(
 
         def work(_: object, run_manager: Any) -> Iterator[Output]:
             run = run_manager.get_child()
-            return iterate_sync(self._stream(sync, engine, asked, run))
+            return iterate_sync(self._stream(call_sync, engine, asked, run))
 
         traced = iter([_count(asked)])
         yield from self._transform_stream_with_config(traced, work, config, **kwargs)
@@ -126,7 +126,7 @@ class HighlightAndSummarize(
         engine, asked = self._read(input)
 
         def work(_: object, run_manager: Any) -> AsyncIterator[Output]:
-            return self._stream(wait, engine, asked, run_manager.get_child())
+            return self._stream(call_async, engine, asked, run_manager.get_child())
 
         async def traced() -> AsyncIterator[dict[str, int]]:
             yield _count(asked)
@@ -156,16 +156,16 @@ class HighlightAndSummarize(
     def _prepare(self, given: Inputs) -> tuple[dict[str, int], Work]:
         engine, asked = self._read(given)
 
-        async def respond(mode: Mode, run: BaseCallbackManager) -> Output:
-            return await self._answer(mode, engine, asked, run)
+        async def respond(do: Caller, run: BaseCallbackManager) -> Output:
+            return await self._answer(do, engine, asked, run)
 
         return _count(asked), respond
 
     async def _answer(
-        self, mode: Mode, engine: Engine, asked: Asked, run: BaseCallbackManager
+        self, do: Caller, engine: Engine, asked: Asked, run: BaseCallbackManager
     ) -> Output:
         steps = answer(asked, settings_of(engine, self._highlighter))
-        answered = await enforce(mode, engine, steps, run)
+        answered = await enforce(do, engine, steps, run)
         if not self.return_sources:
             return answered.text
         return {
@@ -175,15 +175,15 @@ class HighlightAndSummarize(
         }
 
     async def _stream(
-        self, mode: Mode, engine: Engine, asked: Asked, run: BaseCallbackManager
+        self, do: Caller, engine: Engine, asked: Asked, run: BaseCallbackManager
     ) -> AsyncGenerator[Output, None]:
         """Put each piece into the shape that the parts of a stream are added in."""
         host = StreamHost(
-            mode,
+            do,
             engine.runner(),
             partial(hide_from_tracers, engine.policy, run),
-            partial(_chunks, mode, detach(engine.llm)),
-            lambda steps: enforce(mode, engine, steps, run),
+            partial(_chunks, do, detach(engine.llm)),
+            lambda steps: enforce(do, engine, steps, run),
         )
         pieces = stream(asked, settings_of(engine, self._highlighter), host)
         async for piece in seal_stream(pieces):
@@ -201,9 +201,9 @@ def _count(asked: Asked) -> dict[str, int]:
     return {"passages": len(asked.passages)}
 
 
-def _chunks(mode: Mode, llm: Model, prompt: Prompt) -> Any:
+def _chunks(do: Caller, llm: Model, prompt: Prompt) -> Any:
     """Ask a model for a reply in chunks."""
-    if mode is sync:
+    if do is call_sync:
         return (_text(chunk) for chunk in llm.stream(messages(prompt)))
     return (_text(chunk) async for chunk in llm.astream(messages(prompt)))
 

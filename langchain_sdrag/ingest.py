@@ -20,7 +20,7 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model
 from langchain_sdrag.wrapping import enforce, make_engine
 from sdrag.disclosure.hierarchy import HierarchySettings
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.ingest import CorpusBinder, CorpusMasker, CorpusScanner, Transformer
 from sdrag.linkage.fitting import Fitted
@@ -69,13 +69,13 @@ class IngestTransformer(Transformer[Document], BaseDocumentTransformer):
             UsageError: Two documents have the same id.
             SdragError: Nothing was transformed; the error holds no text.
         """
-        return run_sync(self._transform(sync, documents))
+        return run_sync(self._transform(call_sync, documents))
 
     async def atransform_documents(
         self, documents: Sequence[Document], **kwargs: Any
     ) -> Sequence[Document]:
         """Transform documents without blocking the event loop."""
-        return await self._transform(wait, documents)
+        return await self._transform(call_async, documents)
 
     def _read(self, documents: Iterable[Document]) -> tuple[Passage, ...]:
         return passages_of(documents)
@@ -94,9 +94,9 @@ class IngestTransformer(Transformer[Document], BaseDocumentTransformer):
                 leaving[index] = document
         return leaving
 
-    async def _enforce(self, mode: Mode, steps: Steps[R]) -> R:
+    async def _enforce(self, do: Caller, steps: Steps[R]) -> R:
         run = get_callback_manager_for_config(ensure_config())
-        return await enforce(mode, self._engine, steps, run)
+        return await enforce(do, self._engine, steps, run)
 
 
 class ConstraintBinder(IngestTransformer, CorpusBinder[Document]):

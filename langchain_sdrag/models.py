@@ -28,8 +28,8 @@ from langchain_core.runnables import Runnable, RunnableSerializable
 from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
+from sdrag.effects.callers import Caller, make_port
 from sdrag.effects.calls import Port
-from sdrag.effects.modes import Mode, make_port
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.steps import Embed
@@ -58,17 +58,17 @@ def complete(llm: Model | None) -> Port[Prompt, Completion | str] | None:
     model, abilities = detach(llm), Abilities()
     is_seen = all(isinstance(part, BaseLanguageModel) for part in _parts(llm))
 
-    async def ask(mode: Mode, prompt: Prompt) -> Completion:
+    async def ask(do: Caller, prompt: Prompt) -> Completion:
         if not is_seen and get_llm_cache() is not None:
             raise UsageError(
                 "A global cache is set, and would keep the prompts of this model.",
                 hint="Pass the model itself, or unset the cache.",
             )
         limited = _limit(model, prompt.max_tokens) if abilities.limits else model
-        reply = await _ask(mode, limited, prompt, abilities)
+        reply = await _ask(do, limited, prompt, abilities)
         if limited is not model and _thinks(reply):
             abilities.limits = False
-            reply = await _ask(mode, model, prompt, abilities)
+            reply = await _ask(do, model, prompt, abilities)
         return _completion(reply)
 
     return make_port(ask)
@@ -86,13 +86,11 @@ def embed(
         )
     model = embeddings
 
-    async def vectors(mode: Mode, effect: Embed) -> Sequence[Sequence[float]]:
+    async def vectors(do: Caller, effect: Embed) -> Sequence[Sequence[float]]:
         texts = list(effect.items)
         if not effect.query:
-            return await mode(model.embed_documents, model.aembed_documents, texts)
-        return [
-            await mode(model.embed_query, model.aembed_query, text) for text in texts
-        ]
+            return await do(model.embed_documents, model.aembed_documents, texts)
+        return [await do(model.embed_query, model.aembed_query, text) for text in texts]
 
     return make_port(vectors)
 
@@ -157,7 +155,7 @@ def _parts(llm: Any) -> Iterator[Model]:
         yield llm
 
 
-async def _ask(mode: Mode, model: Model, prompt: Prompt, abilities: Abilities) -> Any:
+async def _ask(do: Caller, model: Model, prompt: Prompt, abilities: Abilities) -> Any:
     """
     Ask a model in its own way for the reply format; where that fails, in words.
 
@@ -168,14 +166,14 @@ async def _ask(mode: Mode, model: Model, prompt: Prompt, abilities: Abilities) -
         _hold_to_format(model, prompt.reply_format) if abilities.formats else model
     )
     try:
-        return await mode(formatted.invoke, formatted.ainvoke, given)
+        return await do(formatted.invoke, formatted.ainvoke, given)
     except Exception as error:
         if type(error).__name__ == "LengthFinishReasonError":
             return _cut_off(error)
         is_unknown = cannot(error)
         if formatted is model or not (is_unknown or isinstance(error, ValueError)):
             raise
-    reply = await mode(model.invoke, model.ainvoke, given)
+    reply = await do(model.invoke, model.ainvoke, given)
     abilities.formats = not is_unknown
     return reply
 

@@ -33,7 +33,7 @@ from langchain_core.structured_query import (
 from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_sdrag.convert import passages_of
-from sdrag.effects.modes import Mode, make_port, sync
+from sdrag.effects.callers import Caller, call_sync, make_port
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
 from sdrag.errors import HostError, UsageError
@@ -91,9 +91,9 @@ def search_with(
     _check(options, is_chroma=is_chroma)
     target = _without_handlers(retriever) if hidden else retriever
 
-    async def search(mode: Mode, effect: Search) -> Sequence[Passage]:
+    async def search(do: Caller, effect: Search) -> Sequence[Passage]:
         given = {key: options[key] for key in _FORWARDED & options.keys()}
-        if effect.limit is not None and _takes_limit(target, is_sync=mode is sync):
+        if effect.limit is not None and _takes_limit(target, is_sync=do is call_sync):
             given["k"] = effect.limit
         if translator is not None:
             given |= _translate(translator, effect.filters, preset)
@@ -101,7 +101,7 @@ def search_with(
             filters = options.get("filter"), preset.get("filter")
             given |= _narrow(effect.filters, *filters)
         query = effect.items[0]
-        documents = await mode(target.invoke, target.ainvoke, query, **given)
+        documents = await do(target.invoke, target.ainvoke, query, **given)
         if not isinstance(documents, Sequence) or isinstance(documents, str):
             raise HostError(
                 f"The retriever returned a {type(documents).__name__}, not a list."

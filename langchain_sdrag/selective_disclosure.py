@@ -38,7 +38,7 @@ from langchain_sdrag.wrapping import (
     principal_of,
     session_of,
 )
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.engine import Stage
 from sdrag.errors import UsageError, check_listed
 from sdrag.options import Options
@@ -118,7 +118,9 @@ class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
-        return run_sync(self._retrieve(sync, query, run_manager.get_child(), **options))
+        return run_sync(
+            self._retrieve(call_sync, query, run_manager.get_child(), **options)
+        )
 
     async def _aget_relevant_documents(
         self,
@@ -127,11 +129,13 @@ class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
         run_manager: AsyncCallbackManagerForRetrieverRun,
         **options: Any,
     ) -> list[Document]:
-        return await self._retrieve(wait, query, run_manager.get_child(), **options)
+        return await self._retrieve(
+            call_async, query, run_manager.get_child(), **options
+        )
 
     async def _retrieve(
         self,
-        mode: Mode,
+        do: Caller,
         query: str,
         run: BaseCallbackManager,
         k: int | None = None,
@@ -142,7 +146,7 @@ class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
         search = search_with(self.base_retriever, options, hidden=hidden)
         request = Request(query, current_principal(), k or self.k)
         steps = retrieve(request, engine)
-        disclosure = await enforce(mode, engine, steps, run, search)
+        disclosure = await enforce(do, engine, steps, run, search)
         return documents_of(disclosure.passages)
 
 
@@ -196,7 +200,7 @@ class SelectiveDisclosureCompressor(
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Redact documents that were retrieved for a query."""
-        return run_sync(self._redact(sync, documents, query, callbacks))
+        return run_sync(self._redact(call_sync, documents, query, callbacks))
 
     async def acompress_documents(
         self,
@@ -205,7 +209,7 @@ class SelectiveDisclosureCompressor(
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Redact documents without blocking the event loop."""
-        return await self._redact(wait, documents, query, callbacks)
+        return await self._redact(call_async, documents, query, callbacks)
 
     def _prepare(self, given: Retrieved) -> tuple[dict[str, int], Work]:
         documents: Any = given
@@ -218,14 +222,14 @@ class SelectiveDisclosureCompressor(
                 hint='Pass documents, or {"context": documents, "question": q}.',
             )
 
-        async def redact(mode: Mode, run: BaseCallbackManager) -> list[Document]:
-            return await self._redact(mode, documents, query, run)
+        async def redact(do: Caller, run: BaseCallbackManager) -> list[Document]:
+            return await self._redact(do, documents, query, run)
 
         return {"documents": len(documents)}, redact
 
     async def _redact(
         self,
-        mode: Mode,
+        do: Caller,
         documents: Sequence[Document],
         query: str,
         callbacks: Callbacks | None,
@@ -237,5 +241,5 @@ class SelectiveDisclosureCompressor(
         principal, session = principal_of(None, self.resolver), session_of(None)
         request = Request(query, principal, session_id=session)
         steps = disclose(map(passage_of, documents), request, engine)
-        disclosure = await enforce(mode, engine, steps, run)
+        disclosure = await enforce(do, engine, steps, run)
         return documents_of(disclosure.passages)

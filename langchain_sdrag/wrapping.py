@@ -47,7 +47,7 @@ from langchain_sdrag.models import (
     model_name,
 )
 from langchain_sdrag.tracing import hide_from_tracers, inherit_config
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, HostSearch, Stage
 from sdrag.errors import UsageError
@@ -69,8 +69,8 @@ from sdrag.wrapper import ReloadableWrapper
 T = TypeVar("T")
 Input = TypeVar("Input")
 Output = TypeVar("Output")
-Work = Callable[[Mode, BaseCallbackManager], Coroutine[Any, Any, Any]]
-"""What a call does, given the mode and the callbacks of its run."""
+Work = Callable[[Caller, BaseCallbackManager], Coroutine[Any, Any, Any]]
+"""What a call does, given a caller and the callbacks of its run."""
 LANGCHAIN = Framework(
     complete,
     embed,
@@ -215,7 +215,7 @@ class TracedRunnable(OnBehalf, Generic[Input, Output]):
         traced, work = self._prepare(input)
 
         def call(_: object, run_manager: Any) -> Any:
-            return run_sync(work(sync, run_manager.get_child()))
+            return run_sync(work(call_sync, run_manager.get_child()))
 
         with on_behalf(config, self.resolver):
             output: Output = self._call_with_config(call, traced, config, **kwargs)
@@ -228,7 +228,7 @@ class TracedRunnable(OnBehalf, Generic[Input, Output]):
         traced, work = self._prepare(input)
 
         async def call(_: object, run_manager: Any) -> Any:
-            return await work(wait, run_manager.get_child())
+            return await work(call_async, run_manager.get_child())
 
         with on_behalf(config, self.resolver):
             invoked = self._acall_with_config(call, traced, config, **kwargs)
@@ -241,7 +241,7 @@ class TracedRunnable(OnBehalf, Generic[Input, Output]):
 
 
 async def enforce(
-    mode: Mode,
+    do: Caller,
     engine: Engine,
     steps: Steps[T],
     run: BaseCallbackManager | None,
@@ -254,9 +254,9 @@ async def enforce(
     Outside of a run there is nobody to tell.
     """
     hidden = hide_from_tracers(engine.policy, run)
-    result, event = await mode(engine.run, engine.arun, steps, hidden, search)
+    result, event = await do(engine.run, engine.arun, steps, hidden, search)
     if run is not None and run.parent_run_id and run.handlers:
-        await mode(
+        await do(
             dispatch_custom_event,
             adispatch_custom_event,
             "sdrag",

@@ -32,7 +32,7 @@ from llamaindex_sdrag.wrapping import (
     make_engine,
     principal_of,
 )
-from sdrag.effects.modes import Mode
+from sdrag.effects.callers import Caller
 from sdrag.guardrails.answer_work import DECLINED, draft_of, report_of
 from sdrag.guardrails.separation import cites_ids
 from sdrag.options import Options
@@ -98,7 +98,7 @@ class AnswerGuard(NodeSynthesizer):
 
     async def _respond(
         self,
-        mode: Mode,
+        do: Caller,
         query: QueryType,
         nodes: list[NodeWithScore],
         others: dict[str, Any],
@@ -107,7 +107,7 @@ class AnswerGuard(NodeSynthesizer):
             return Response(self._empty_response)
         engine, inner = self.in_force(), self._synthesizer
         bundle = QueryBundle(query) if isinstance(query, str) else query
-        response = await mode(
+        response = await do(
             inner.synthesize,
             inner.asynthesize,
             query,
@@ -117,7 +117,7 @@ class AnswerGuard(NodeSynthesizer):
         text, passages = await _whole(response), passages_of(nodes)
         draft = draft_of(bundle.query_str, text, passages, engine.policy)
         steps = check_answer(draft, engine, principal_of(engine, bundle))
-        guarded = await enforce(mode, engine, steps)
+        guarded = await enforce(do, engine, steps)
         report = report_of(guarded)
         del report["answer"]
         metadata = response.metadata or {}

@@ -36,7 +36,7 @@ from llama_index.core.workflow import Context
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import SdragError, UsageError
@@ -125,20 +125,20 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Run the tool out of sight, and answer with what may be disclosed."""
-        released = run_sync(self._attempt(sync, args, kwargs))
+        released = run_sync(self._attempt(call_sync, args, kwargs))
         if isinstance(released, Exception):
             raise released
         return released
 
     async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Run the tool without blocking the event loop."""
-        released = await self._attempt(wait, args, kwargs)
+        released = await self._attempt(call_async, args, kwargs)
         if isinstance(released, Exception):
             raise released
         return released
 
     async def _attempt(
-        self, mode: Mode, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, do: Caller, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> ToolOutput | SdragError:
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
@@ -146,10 +146,10 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             question = tool_question((*args, *kwargs.values()))
             request = Request(question, principal_of(engine, None))
             with hide_from_tracers(engine.policy), _without_workflow():
-                output = await mode(inner.call, inner.acall, *args, **kwargs)
+                output = await do(inner.call, inner.acall, *args, **kwargs)
             nodes = _nodes_in(output, engine.policy)
             steps = self._steps(nodes, request, engine)
-            disclosure = await enforce(mode, engine, steps)
+            disclosure = await enforce(do, engine, steps)
             key = engine.policy.metadata.evidence
             released = nodes_of(disclosure.passages, key, nodes)
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises

@@ -42,7 +42,7 @@ from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.models import messages
 from llamaindex_sdrag.tracing import hide_from_tracers, mute
 from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce, make_engine
-from sdrag.effects.modes import Mode, iterate_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, iterate_sync
 from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine
 from sdrag.errors import UsageError
@@ -122,7 +122,7 @@ class HighlightAndSummarize(NodeSynthesizer):
 
     async def _respond(
         self,
-        mode: Mode,
+        do: Caller,
         query: QueryType,
         nodes: list[NodeWithScore],
         others: dict[str, Any],
@@ -133,31 +133,31 @@ class HighlightAndSummarize(NodeSynthesizer):
         question = query.query_str if isinstance(query, QueryBundle) else query
         engine = self.in_force()
         asked = asked_of(question, passages_of(nodes), engine)
-        response = await self._answer(mode, engine, asked)
+        response = await self._answer(do, engine, asked)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
-    async def _answer(self, mode: Mode, engine: Engine, asked: Asked) -> RESPONSE_TYPE:
+    async def _answer(self, do: Caller, engine: Engine, asked: Asked) -> RESPONSE_TYPE:
         settings = settings_of(engine, self._highlighter)
         evidence = engine.policy.metadata.evidence
         if not self._streaming:
-            answered = await enforce(mode, engine, answer(asked, settings))
+            answered = await enforce(do, engine, answer(asked, settings))
             nodes = _sources(answered.highlights, asked, evidence)
             metadata = _metadata(nodes) | _end(answered.ending)
             return Response(answered.text, nodes, metadata)
         host = StreamHost(
-            mode,
+            do,
             engine.runner(),
             partial(hide_from_tracers, engine.policy),
-            partial(_chunks, mode, engine.llm),
-            partial(enforce, mode, engine),
+            partial(_chunks, do, engine.llm),
+            partial(enforce, do, engine),
         )
         pieces = seal_stream(stream(asked, settings, host))
         highlights: Any = await anext(pieces)  # they come before the first word
         nodes = _sources(highlights, asked, evidence)
         metadata = _metadata(nodes)
         texts = _texts(pieces, metadata)
-        if mode is wait:
+        if do is call_async:
             return AsyncStreamingResponse(texts, nodes, metadata)
         return StreamingResponse(iterate_sync(texts), nodes, metadata)
 
@@ -192,12 +192,12 @@ async def _texts(
                 yield piece
 
 
-def _chunks(mode: Mode, llm: LLM | None, prompt: Prompt) -> Any:
+def _chunks(do: Caller, llm: LLM | None, prompt: Prompt) -> Any:
     """Ask a model for a reply in chunks."""
     if llm is None:
         return None
     mute(llm.callback_manager)
-    if mode is sync:
+    if do is call_sync:
         return (part.delta or "" for part in llm.stream_chat(messages(prompt)))
     return _achunks(llm, prompt)
 

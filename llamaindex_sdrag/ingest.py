@@ -32,7 +32,7 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.wrapping import enforce, make_engine
 from sdrag.disclosure.hierarchy import SOURCES_KEY, HierarchySettings
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_listed
@@ -91,7 +91,7 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
             UsageError: Two nodes have the same id.
             SdragError: Nothing was transformed; the error holds no text.
         """
-        return run_sync(self._transform(sync, nodes))
+        return run_sync(self._transform(call_sync, nodes))
 
     # A span would hold the nodes.
     setattr(__call__, DISPATCHER_SPAN_DECORATED_ATTR, True)
@@ -100,7 +100,7 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
         self, nodes: Sequence[BaseNode], **kwargs: Any
     ) -> Sequence[BaseNode]:
         """Transform nodes without blocking the event loop."""
-        return await self._transform(wait, nodes)
+        return await self._transform(call_async, nodes)
 
     def _read(self, documents: Iterable[BaseNode]) -> tuple[Passage, ...]:
         check_listed(documents, "nodes")
@@ -127,8 +127,8 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
             leaving.append(node)
         return leaving
 
-    async def _enforce(self, mode: Mode, steps: Steps[R]) -> R:
-        return await enforce(mode, self._engine, steps)
+    async def _enforce(self, do: Caller, steps: Steps[R]) -> R:
+        return await enforce(do, self._engine, steps)
 
     def __repr__(self) -> str:
         return Transformer.__repr__(self)

@@ -38,8 +38,8 @@ from llama_index.core.program.function_program import get_function_tool
 from pydantic import BaseModel
 
 from llamaindex_sdrag.tracing import mute
+from sdrag.effects.callers import Caller, make_port
 from sdrag.effects.calls import Port
-from sdrag.effects.modes import Mode, make_port
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.steps import Embed
@@ -65,20 +65,20 @@ def complete(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
     def limited(steps: int) -> LLM:
         return _limit(llm, steps * _STEP)
 
-    async def ask(mode: Mode, prompt: Prompt) -> Completion | str:
+    async def ask(do: Caller, prompt: Prompt) -> Completion | str:
         limit = prompt.max_tokens if abilities.limits else None
         model = llm if limit is None else limited(ceil(limit / _STEP))
-        completion = await _ask(mode, model, prompt, abilities)
+        completion = await _ask(do, model, prompt, abilities)
         if model is not llm and completion.is_cut_off and not completion.text.strip():
             abilities.limits = False  # it thinks first
-            completion = await _ask(mode, llm, prompt, abilities)
+            completion = await _ask(do, llm, prompt, abilities)
         return completion
 
     return _drop_blocking(make_port(ask), llm, "achat", cast("type[object]", CustomLLM))
 
 
 async def _ask(
-    mode: Mode, model: LLM, prompt: Prompt, abilities: Abilities
+    do: Caller, model: LLM, prompt: Prompt, abilities: Abilities
 ) -> Completion:
     """Hold a model to the reply format where it has a way, or else ask in words."""
     mute(model.callback_manager)
@@ -86,29 +86,29 @@ async def _ask(
     is_unknown = False
     if prompt.reply_format and abilities.formats and _takes_formats(model):
         try:
-            return await _fill_in(mode, model, history, prompt.reply_format)
+            return await _fill_in(do, model, history, prompt.reply_format)
         except Exception as error:
             is_unknown = cannot(error)
             if not is_unknown:
                 raise
-    response = await mode(model.chat, model.achat, history)
+    response = await do(model.chat, model.achat, history)
     if is_unknown:
         abilities.formats = False
     return _completion(response)
 
 
 async def _fill_in(
-    mode: Mode, model: Any, history: list[ChatMessage], form: type[BaseModel]
+    do: Caller, model: Any, history: list[ChatMessage], form: type[BaseModel]
 ) -> Completion:
     """Ask by a schema where the model takes one, else by a tool of that shape."""
     chat, achat = model.chat, model.achat
     if _takes_schemas(model):
         schema = {"name": form.__name__, "schema": form.model_json_schema()}
         asked = {"type": "json_schema", "json_schema": schema}
-        return _completion(await mode(chat, achat, history, response_format=asked))
+        return _completion(await do(chat, achat, history, response_format=asked))
     chat, achat = model.chat_with_tools, model.achat_with_tools
     tools = [get_function_tool(form)]
-    response = await mode(chat, achat, tools, chat_history=history, tool_required=True)
+    response = await do(chat, achat, tools, chat_history=history, tool_required=True)
     return _completion(response, _read_filled(model, response))
 
 
@@ -132,7 +132,7 @@ def embed(
         )
     model = embeddings.model_copy(update={"embeddings_cache": None})
 
-    async def vectors(mode: Mode, effect: Embed) -> Sequence[Sequence[float]]:
+    async def vectors(do: Caller, effect: Embed) -> Sequence[Sequence[float]]:
         mute(model.callback_manager)
         texts = list(effect.items)
         if not effect.query:
@@ -140,9 +140,9 @@ def embed(
                 model.get_text_embedding_batch,
                 model.aget_text_embedding_batch,
             )
-            return await mode(batch, abatch, texts)
+            return await do(batch, abatch, texts)
         query, aquery = model.get_query_embedding, model.aget_query_embedding
-        return [await mode(query, aquery, text) for text in texts]
+        return [await do(query, aquery, text) for text in texts]
 
     return _drop_blocking(
         make_port(vectors), model, "_aget_text_embedding", BaseEmbedding

@@ -30,7 +30,7 @@ from llama_index.core.vector_stores import (
 
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.tracing import mute
-from sdrag.effects.modes import Mode, make_port
+from sdrag.effects.callers import Caller, make_port
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
 from sdrag.guardrails.access.conditions import (
@@ -72,7 +72,7 @@ def search_with(
 ) -> HostSearch:
     """Search with the application's retriever; `seen` takes the nodes it returns."""
 
-    async def search_once(mode: Mode, effect: Search) -> Sequence[Passage]:
+    async def search_once(do: Caller, effect: Search) -> Sequence[Passage]:
         retriever = _narrow(base, effect.filters)
         if effect.limit is not None and isinstance(retriever, VectorIndexRetriever):
             retriever = copy(retriever)
@@ -82,19 +82,19 @@ def search_with(
         if effect.items[0] != bundle.query_str:
             question = QueryBundle(effect.items[0])
         mute(retriever.callback_manager)
-        nodes = await mode(retriever.retrieve, retriever.aretrieve, question)
+        nodes = await do(retriever.retrieve, retriever.aretrieve, question)
         passages = passages_of(nodes)
         if seen is not None:
             seen.extend(nodes)
         return passages
 
-    async def search(mode: Mode, effect: Search) -> Sequence[Passage]:
+    async def search(do: Caller, effect: Search) -> Sequence[Passage]:
         """Ask for less where the store refuses the filters."""
         try:
-            return await search_once(mode, effect)
+            return await search_once(do, effect)
         except (ValueError, NotImplementedError):
             filters = None if effect.filters is None else unlisted(effect.filters)
-        return await search_once(mode, replace(effect, filters=filters))
+        return await search_once(do, replace(effect, filters=filters))
 
     return make_port(search)
 

@@ -32,7 +32,7 @@ from llamaindex_sdrag.wrapping import (
     make_engine,
     principal_of,
 )
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_listed
 from sdrag.options import Options
@@ -105,12 +105,12 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         return await super().aretrieve(str_or_query_bundle)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return run_sync(self._disclose(sync, query_bundle))
+        return run_sync(self._disclose(call_sync, query_bundle))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await self._disclose(wait, query_bundle)
+        return await self._disclose(call_async, query_bundle)
 
-    async def _disclose(self, mode: Mode, bundle: QueryBundle) -> list[NodeWithScore]:
+    async def _disclose(self, do: Caller, bundle: QueryBundle) -> list[NodeWithScore]:
         engine, seen = self.in_force(), list[NodeWithScore]()
         request = Request(bundle.query_str, principal_of(engine, bundle), self._k)
         if engine.policy.disclosure.influence == "none":
@@ -118,7 +118,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
             bundle = QueryBundle(bundle.query_str)
         search = search_with(self._base_retriever, bundle, seen)
         try:
-            disclosure = await enforce(mode, engine, retrieve(request, engine), search)
+            disclosure = await enforce(do, engine, retrieve(request, engine), search)
         except BaseException:
             seen.clear()  # an error holds the frames it passed
             raise
@@ -181,7 +181,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return run_sync(self._redact(sync, nodes, query_bundle))
+        return run_sync(self._redact(call_sync, nodes, query_bundle))
 
     # A span would hold the nodes as they came.
     setattr(_postprocess_nodes, DISPATCHER_SPAN_DECORATED_ATTR, True)
@@ -189,10 +189,10 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return await self._redact(wait, nodes, query_bundle)
+        return await self._redact(call_async, nodes, query_bundle)
 
     async def _redact(
-        self, mode: Mode, nodes: list[NodeWithScore], bundle: QueryBundle | None
+        self, do: Caller, nodes: list[NodeWithScore], bundle: QueryBundle | None
     ) -> list[NodeWithScore]:
         check_listed(nodes, "nodes")
         check_question(bundle or "")
@@ -200,5 +200,5 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         query = bundle.query_str if bundle else ""
         request = Request(query, principal_of(engine, bundle))
         steps = disclose(map(read_scored_node, nodes), request, engine)
-        disclosure = await enforce(mode, engine, steps)
+        disclosure = await enforce(do, engine, steps)
         return nodes_of(disclosure.passages, engine.policy.metadata.evidence, nodes)

@@ -14,7 +14,7 @@ from llama_index_instrumentation import get_dispatcher
 
 from llamaindex_sdrag.models import complete, context_window, embed, model_name
 from llamaindex_sdrag.tracing import hide_from_tracers
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, HostSearch
 from sdrag.errors import UsageError
@@ -49,10 +49,10 @@ class DisclosureEvent(BaseEvent):
 
 
 async def enforce(
-    mode: Mode, engine: Engine, steps: Steps[T], search: HostSearch | None = None
+    do: Caller, engine: Engine, steps: Steps[T], search: HostSearch | None = None
 ) -> T:
     """Drive the steps of a request out of sight, and announce what it did."""
-    result, event = await mode(engine.run, engine.arun, steps, search=search)
+    result, event = await do(engine.run, engine.arun, steps, search=search)
     _dispatcher.event(DisclosureEvent(**engine.public(event).as_dict()))
     return result
 
@@ -85,7 +85,7 @@ class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
         """Answer a question from nodes."""
         check_question(query)
         others = {"additional_source_nodes": additional_source_nodes} | response_kwargs
-        return run_sync(self._respond(sync, query, nodes, others))
+        return run_sync(self._respond(call_sync, query, nodes, others))
 
     async def asynthesize(
         self,
@@ -97,7 +97,7 @@ class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
         """Answer without blocking the event loop."""
         check_question(query)
         others = {"additional_source_nodes": additional_source_nodes} | response_kwargs
-        return await self._respond(wait, query, nodes, others)
+        return await self._respond(call_async, query, nodes, others)
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
@@ -113,7 +113,7 @@ class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
 
     async def _respond(
         self,
-        mode: Mode,
+        do: Caller,
         query: QueryType,
         nodes: list[NodeWithScore],
         others: dict[str, Any],

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from uuid import uuid4
 
 from sdrag.disclosure import Ingested, forget_document
-from sdrag.effects.modes import Mode, run_sync, sync, wait
+from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.progress import batched
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
@@ -51,7 +51,7 @@ class Transformer(Unpickled, Generic[D]):
         """Return the documents that leave."""
         raise NotImplementedError
 
-    async def _enforce(self, mode: Mode, steps: Steps[R]) -> R:
+    async def _enforce(self, do: Caller, steps: Steps[R]) -> R:
         """Drive steps out of the tracers' sight, and announce what was decided."""
         raise NotImplementedError
 
@@ -60,8 +60,8 @@ class Transformer(Unpickled, Generic[D]):
 
     __str__ = __repr__
 
-    async def _transform(self, mode: Mode, documents: Sequence[D]) -> list[D]:
-        return self._write(documents, await self._enforce(mode, self._steps(documents)))
+    async def _transform(self, do: Caller, documents: Sequence[D]) -> list[D]:
+        return self._write(documents, await self._enforce(do, self._steps(documents)))
 
     def _steps(self, documents: Sequence[D]) -> Steps[Transformed]:
         passages = _with_ids(self._read(documents))
@@ -131,11 +131,11 @@ class CorpusBinder(Transformer[D]):
                 and is not done again.
             UsageError: Two documents have the same id.
         """
-        return run_sync(self._bind(sync, documents))
+        return run_sync(self._bind(call_sync, documents))
 
     async def abind_documents(self, documents: Iterable[D]) -> Ingested:
         """Bind the constraints to an index without blocking the event loop."""
-        return await self._bind(wait, documents)
+        return await self._bind(call_async, documents)
 
     def forget_document(self, chunks: Sequence[D]) -> None:
         """
@@ -147,26 +147,26 @@ class CorpusBinder(Transformer[D]):
         Raises:
             HostError: The state failed.
         """
-        run_sync(self._forget(sync, chunks))
+        run_sync(self._forget(call_sync, chunks))
 
     async def aforget_document(self, chunks: Sequence[D]) -> None:
         """Forget a document without blocking the event loop."""
-        await self._forget(wait, chunks)
+        await self._forget(call_async, chunks)
 
-    async def _bind(self, mode: Mode, documents: Iterable[D]) -> Ingested:
+    async def _bind(self, do: Caller, documents: Iterable[D]) -> Ingested:
         check_listed(documents, "documents")
         done = Ingested()
         for batch in batched(documents, AT_ONCE):
-            done += await self._enforce(mode, self._binding(batch))
+            done += await self._enforce(do, self._binding(batch))
         return done
 
     def _binding(self, documents: Sequence[D]) -> Steps[Ingested]:
         passages = _with_different_ids(self._read(documents))
         return (yield from self._task.bind(passages, self._engine))
 
-    async def _forget(self, mode: Mode, chunks: Sequence[D]) -> None:
+    async def _forget(self, do: Caller, chunks: Sequence[D]) -> None:
         steps = forget_document(self._read(chunks), self._engine.disclosure)
-        await self._enforce(mode, steps)
+        await self._enforce(do, steps)
 
 
 class CorpusMasker(Transformer[D]):
@@ -181,7 +181,7 @@ class CorpusMasker(Transformer[D]):
         Raises:
             UsageError: Two documents have the same id.
         """
-        return run_sync(self._enforce(sync, self._fitting(documents)))
+        return run_sync(self._enforce(call_sync, self._fitting(documents)))
 
     def update(
         self, documents: Sequence[D], removed: Collection[str] = ()
@@ -202,18 +202,18 @@ class CorpusMasker(Transformer[D]):
         Raises:
             UsageError: The masker has no plan, a document no id, or two the same.
         """
-        return run_sync(self._update(sync, documents, removed))
+        return run_sync(self._update(call_sync, documents, removed))
 
     async def aupdate(
         self, documents: Sequence[D], removed: Collection[str] = ()
     ) -> tuple[Update, list[D]]:
         """Follow a change without blocking the event loop; as `update`."""
-        return await self._update(wait, documents, removed)
+        return await self._update(call_async, documents, removed)
 
     async def _update(
-        self, mode: Mode, documents: Sequence[D], removed: Collection[str]
+        self, do: Caller, documents: Sequence[D], removed: Collection[str]
     ) -> tuple[Update, list[D]]:
-        update = await self._enforce(mode, self._updating(documents, removed))
+        update = await self._enforce(do, self._updating(documents, removed))
         return update, self._write((), Transformed((), update.documents))
 
     def _fitting(self, documents: Sequence[D]) -> Steps[Fitted]:

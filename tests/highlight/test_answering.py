@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.effects.callers import call_async, call_sync, iterate_sync
 from sdrag.effects.limits import Limits
-from sdrag.effects.modes import iterate_sync, sync, wait
 from sdrag.effects.prompts import Label, Labelled, Prompt, admit
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Complete, Steps, arun, run
@@ -101,7 +101,7 @@ def host_of(runner: Scripted, reply: Callable[[Prompt], list[str]]) -> Any:
     async def conclude(steps: Steps[Answer]) -> Answer:
         return run(steps, runner)
 
-    return StreamHost(sync, runner, nullcontext, chunks, conclude)
+    return StreamHost(call_sync, runner, nullcontext, chunks, conclude)
 
 
 async def collect(asked: Asked, held: Settings, host: Any) -> list[Any]:
@@ -112,7 +112,7 @@ async def collect(asked: Asked, held: Settings, host: Any) -> list[Any]:
     async def conclude(steps: Steps[Answer]) -> Answer:
         return await arun(steps, host.runner)
 
-    waiting = StreamHost(wait, host.runner, nullcontext, chunks, conclude)
+    waiting = StreamHost(call_async, host.runner, nullcontext, chunks, conclude)
     return [piece async for piece in stream(asked, held, waiting)]
 
 

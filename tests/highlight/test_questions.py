@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from sdrag.effects.modes import iterate_sync
+from sdrag.effects.callers import iterate_sync
 from sdrag.effects.steps import run
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Asked, Settings

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sdrag.effects.modes import Mode
+from sdrag.effects.callers import Caller
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.replies import MAX_REPLY, read_json, read_reply
 from sdrag.effects.steps import EffectRunner, Steps, arun, run
@@ -48,16 +48,16 @@ class StreamHost(Confidential):
     What a framework brings to a stream.
 
     Args:
-        mode: How its methods are called.
+        do: How its methods are called.
         runner: Answers effects.
         hide: Surrounds what is done between two pieces that leave; hides it from
             tracers.
         chunks: Asks the model for a reply in chunks: an iterator, or an async iterator
-            where the mode waits.
+            where the caller waits.
         conclude: Drives the last steps, and announces what was decided.
     """
 
-    mode: Mode
+    do: Caller
     runner: EffectRunner
     hide: Callable[[], AbstractContextManager[object]]
     chunks: Callable[[Prompt], Any]
@@ -66,13 +66,13 @@ class StreamHost(Confidential):
     async def drive(self, steps: Steps[T]) -> T:
         """Drive steps out of the tracers' sight."""
         with self.hide():
-            return await self.mode(run, arun, steps, self.runner)
+            return await self.do(run, arun, steps, self.runner)
 
     async def next_chunk(self, chunks: Any) -> str | None:
         """Return the next chunk of a reply; None at its end."""
         following: Any = anext
         with self.hide():
-            return await self.mode(next, following, chunks, None)
+            return await self.do(next, following, chunks, None)
 
 
 async def stream(

@@ -1,9 +1,9 @@
 """
 Code that calls a framework, written once for sync and async.
 
-A framework has most methods twice. Code over them is a coroutine that awaits
-`mode(method, async_method, ...)`. In the mode `sync` the method is called at once and
-nothing waits, so `run_sync` drives the coroutine without an event loop.
+A framework has most methods twice. Code over them is a coroutine that is given a
+caller, and awaits `do(method, async_method, ...)`. `call_sync` calls the method at once
+and nothing waits, so `run_sync` drives the coroutine without an event loop.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 from sdrag.effects.calls import Port
 from sdrag.errors import InternalError
 
-__all__ = ["Mode", "iterate_sync", "make_port", "run_sync", "sync", "wait"]
+__all__ = ["Caller", "call_async", "call_sync", "iterate_sync", "make_port", "run_sync"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 I = TypeVar("I")  # noqa: E741 -- an item of any kind
 
 
-class Mode(Protocol):
-    """How a method is called: `sync` or `wait`."""
+class Caller(Protocol):
+    """Calls one of two methods: `call_sync` or `call_async`."""
 
     def __call__(
         self,
@@ -41,7 +41,7 @@ class Mode(Protocol):
         """Call one of two methods that do the same."""
 
 
-async def sync(
+async def call_sync(
     call: Callable[P, T],
     acall: Callable[P, Awaitable[T]],
     /,
@@ -53,7 +53,7 @@ async def sync(
     return call(*args, **kwargs)
 
 
-async def wait(
+async def call_async(
     call: Callable[P, T],
     acall: Callable[P, Awaitable[T]],
     /,
@@ -87,8 +87,9 @@ def iterate_sync(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
         run_sync(items.aclose())
 
 
-def make_port(function: Callable[[Mode, I], Coroutine[Any, Any, T]]) -> Port[I, T]:
-    """Make a port of a function of both modes."""
+def make_port(function: Callable[[Caller, I], Coroutine[Any, Any, T]]) -> Port[I, T]:
+    """Make a port of a function of either caller."""
     return Port(
-        lambda item: run_sync(function(sync, item)), lambda item: function(wait, item)
+        lambda item: run_sync(function(call_sync, item)),
+        lambda item: function(call_async, item),
     )
