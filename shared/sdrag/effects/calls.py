@@ -14,12 +14,12 @@ import asyncio
 import os
 from asyncio import sleep as asleep
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import Context, copy_context
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
 from sdrag.effects.limits import Limits
@@ -68,12 +68,27 @@ class Calls:
         """Make them at the same time, and wait for each no longer than its limit."""
         if self.limits is None:
             return [self._attempt(item) for item in self.items]
-        contexts = [copy_context() for _ in self.items]
-        waiting = ThreadPoolExecutor(self.limits.concurrency)
+        left = list(enumerate(self.items))[::-1]
+        outcomes: dict[int, Outcome[Any]] = {}
+        running: dict[Future[Outcome[Any]], tuple[int, float]] = {}
         try:
-            return list(waiting.map(self._attempt_in_time, contexts, self.items))
+            while left or running:
+                while left and len(running) < self.limits.concurrency:
+                    place, item = left.pop()
+                    due = monotonic() + self.limits.seconds
+                    running[_start(self._attempt, item)] = place, due
+                soonest = min(due for _, due in running.values())
+                wait(running, max(soonest - monotonic(), 0.0), FIRST_COMPLETED)
+                for future, (place, due) in list(running.items()):
+                    if future.done() or due <= monotonic():
+                        del running[future]
+                        future.cancel()
+                        answered = future.done() and not future.cancelled()
+                        outcomes[place] = future.result() if answered else self._late()
         finally:  # an interrupted program waits for no call
-            waiting.shutdown(wait=False, cancel_futures=True)
+            for future in running:
+                future.cancel()
+        return [outcomes[place] for place in range(len(self.items))]
 
     async def amake(self, concurrency: int) -> list[Outcome[Any]]:
         """Make them without blocking the event loop."""
@@ -84,16 +99,6 @@ class Calls:
                 return await self._aattempt_in_time(item)
 
         return await asyncio.gather(*map(make, self.items))
-
-    def _attempt_in_time(self, context: Context, item: Any) -> Outcome[Any]:
-        """Make one call, and wait no longer than its limit, even if it goes on."""
-        assert self.limits is not None
-        future = context.run(_start, self._attempt, item)
-        try:
-            return future.result(self.limits.seconds)
-        except TimeoutError:
-            future.cancel()
-            return self._late()
 
     def _attempt(self, item: Any) -> Outcome[Any]:
         """Make one call, again if it fails."""
