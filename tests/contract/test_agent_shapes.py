@@ -1,16 +1,20 @@
-"""Nine shapes of agents: what the model, the client and the thread see of a tool."""
+"""
+Shapes of agents: what the model, the client and the thread see of a tool.
+
+An agent of `create_agent` and a ReAct agent are in the channels of the leak matrix.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
-from llama_index.core.agent.workflow import AgentWorkflow, ReActAgent
+from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.tools import FunctionTool
 
 from llamaindex_sdrag import guard_tool
@@ -22,8 +26,7 @@ from ..support.witness import NAME, POLICY, RELEASED, TEXT
 pytest.importorskip("langchain.agents")
 
 from langchain.agents import create_agent
-from langchain.tools import InjectedState, ToolRuntime
-from langgraph.checkpoint.memory import InMemorySaver
+from langchain.tools import ToolRuntime
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
@@ -33,7 +36,6 @@ from langchain_sdrag import SelectiveDisclosureMiddleware
 DATES = {"constraints": ["Hide dates of birth"]}
 ASK: Any = {"messages": [HumanMessage("Who saw it?")]}
 STREAMED = ["values", "updates", "messages", "custom", "debug"]
-CONFIG: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 25}
 
 
 @tool
@@ -50,14 +52,6 @@ def letters(query: str) -> str:
 
 def guard(policy: Any = POLICY, **options: Any) -> SelectiveDisclosureMiddleware:
     return SelectiveDisclosureMiddleware(policy=policy, **options)
-
-
-def agent(*tools: Any, **options: Any) -> Any:
-    return create_agent(AgentModel(), [*tools], middleware=[guard()], **options)
-
-
-def of_create_agent() -> Any:
-    return agent(search).invoke(ASK)
 
 
 def of_tool_node() -> Any:
@@ -92,21 +86,13 @@ def of_a_supervisor() -> Any:
         return Command(goto="writer", graph=Command.PARENT, update=update)
 
     graph: Any = StateGraph(MessagesState)
-    graph.add_node("supervisor", agent(hand_over))
+    supervisor = create_agent(AgentModel(), [hand_over], middleware=[guard()])
+    graph.add_node("supervisor", supervisor)
     graph.add_node(
         "writer", create_agent(AgentModel(calls=[]), [], middleware=[guard()])
     )
     graph.add_edge(START, "supervisor")
     return list(graph.compile().stream(ASK, stream_mode=STREAMED, subgraphs=True))
-
-
-def of_injected_state() -> Any:
-    @tool("search")
-    def counting(query: str, thread: Annotated[Any, InjectedState("messages")]) -> str:
-        """Search, knowing the thread."""
-        return f"{len(thread)} messages. {TEXT}"
-
-    return agent(counting).invoke(ASK)
 
 
 def of_two_guards() -> Any:
@@ -120,16 +106,6 @@ def of_two_guards() -> Any:
     return state
 
 
-def of_a_checkpointer() -> Any:
-    saver = InMemorySaver()
-    state = agent(search, checkpointer=saver).invoke(ASK, CONFIG)
-    return [state, saver.blobs, saver.writes]
-
-
-def of_streaming() -> Any:
-    return list(agent(search).stream(ASK, stream_mode=STREAMED))
-
-
 def _thinking(prompt: str) -> str:
     if "Observation:" in prompt.rpartition("Who saw it?")[2]:
         return f"Thought: I can answer.\nAnswer: {prompt}"
@@ -137,41 +113,28 @@ def _thinking(prompt: str) -> str:
     return f"Thought: I search.\nAction: find\nAction Input: {call}"
 
 
-def _guarded() -> Any:
+def of_agent_workflow() -> Any:
     def find(query: str) -> str:
         """Search."""
         return TEXT
 
-    return guard_tool(FunctionTool.from_defaults(find), policy=POLICY)
-
-
-async def _run(built: Any) -> Any:
-    handler = built.run(user_msg="Who saw it?")
-    events = [str(event) async for event in handler.stream_events()]
-    return [events, str(await handler)]
-
-
-def of_agent_workflow() -> Any:
+    guarded = guard_tool(FunctionTool.from_defaults(find), policy=POLICY)
     model = LlamaIndexModel(_thinking)
-    built = AgentWorkflow.from_tools_or_functions([_guarded()], llm=model)
-    return asyncio.run(_run(built))
+    built = AgentWorkflow.from_tools_or_functions([guarded], llm=model)
 
+    async def run() -> Any:
+        handler = built.run(user_msg="Who saw it?")
+        events = [str(event) async for event in handler.stream_events()]
+        return [events, str(await handler)]
 
-def of_react() -> Any:
-    model = LlamaIndexModel(_thinking)
-    return asyncio.run(_run(ReActAgent(tools=[_guarded()], llm=model, streaming=False)))
+    return asyncio.run(run())
 
 
 SHAPES: dict[str, Callable[[], Any]] = {
-    "create_agent": of_create_agent,
     "ToolNode": of_tool_node,
     "supervisor with Command": of_a_supervisor,
-    "injected state": of_injected_state,
     "AgentWorkflow": of_agent_workflow,
-    "ReAct": of_react,
     "two guards": of_two_guards,
-    "checkpointer": of_a_checkpointer,
-    "streaming": of_streaming,
 }
 
 

@@ -22,7 +22,7 @@ from sdrag.errors import UsageError
 
 from ..support.doubles import LlamaIndexModel
 from .canaries import CLEAN, META, QUERY, RAW, SETTINGS, reply
-from .langchain_channels import CLERK, JUDGE, SHARED
+from .langchain_channels import ANSWERED, CLERK, JUDGE, SHARED
 from .subject import Channel
 
 
@@ -109,10 +109,9 @@ async def _used(function: Any) -> list[Any]:
     return [seen, prompts, context.to_dict(), memory.get_all()]
 
 
-def _tool_channel(name: str, *functions: Any) -> list[Channel]:
-    return [
-        Channel("llamaindex", name, {"async": partial(_used, one)}) for one in functions
-    ]
+def _tool_channel(name: str, function: Any, shows: str = "") -> Channel:
+    watch = {"async": partial(_used, function)}
+    return Channel("llamaindex", name, watch, shows=shows)
 
 
 def _turns(question: str) -> Any:
@@ -133,13 +132,13 @@ def _turns(question: str) -> Any:
 
 
 LLAMAINDEX_CHANNELS = (
-    *_tool_channel("answer, attachments, blocks", answering),
-    *_tool_channel("command, events for other steps", sending),
-    *_tool_channel("state, changed in place", changing),
-    *_tool_channel("store, state that is kept", storing),
-    *_tool_channel("stream", streaming),
-    *_tool_channel("question to a human", asking),
-    *_tool_channel("wiring of the graph", reaching),
+    _tool_channel("answer, attachments, blocks", answering, ANSWERED),
+    _tool_channel("command, events for other steps", sending),
+    _tool_channel("state, changed in place", changing),
+    _tool_channel("store, state that is kept", storing),
+    _tool_channel("stream", streaming),
+    _tool_channel("question to a human", asking),
+    _tool_channel("wiring of the graph", reaching),
     Channel(
         "llamaindex",
         "prompt of another principal",
