@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -159,19 +158,6 @@ def test_a_copied_retriever_keeps_its_state():
     for deep in (False, True):
         copy = first.model_copy(update={"base_retriever": host}, deep=deep)
         assert WORDS[0] not in str(copy.invoke("?"))
-
-
-def test_threads_share_a_state(tmp_path):
-    """However many ask at once, each is shown what is theirs."""
-    scenario = Scenario("doses", PASSAGES, POLICIES[0])
-
-    def is_right(principal):
-        asked = replace(scenario, principal=principal)
-        text = str(ask(core_disclose, asked, tmp_path / "state.db"))
-        return ("40 mg" in text) == (principal is PHYSICIAN)
-
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(is_right, [PHYSICIAN, VISITOR] * 6))
 
 
 def test_no_text_lies_in_the_files(tmp_path):

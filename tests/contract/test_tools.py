@@ -7,12 +7,10 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tools import create_retriever_tool, tool
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context
 
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Engine, acting_as, open_state
-from sdrag.errors import UsageError
 from sdrag.pipeline import Request, disclose
 from sdrag.vocabulary import Passage
 
@@ -189,14 +187,3 @@ def test_a_session_is_that_of_the_config(mode):
     ]
 
     assert texts == ["The boat left [organisation] on [date].", boat]
-
-
-def test_a_tool_that_takes_the_context_of_its_workflow_is_refused():
-    """What it writes there could not be redacted."""
-
-    async def note(ctx: Context, query: str) -> str:
-        await ctx.store.set("notes", TEXT)
-        return query
-
-    with pytest.raises(UsageError, match="context of its workflow"):
-        llamaindex_sdrag.guard_tool(FunctionTool.from_defaults(async_fn=note), POLICY)

@@ -25,6 +25,9 @@ from .canaries import CLEAN, META, QUERY, RAW, SETTINGS, reply
 from .langchain_channels import ANSWERED, CLERK, JUDGE, SHARED
 from .subject import Channel
 
+REFUSED = "context of its workflow"
+"""Why a tool is refused that takes it: what it writes there could not be redacted."""
+
 
 async def answering(query: str) -> Any:
     """Answer with blocks."""
@@ -133,11 +136,11 @@ def _turns(question: str) -> Any:
 
 LLAMAINDEX_CHANNELS = (
     _tool_channel("answer, attachments, blocks", answering, ANSWERED),
-    _tool_channel("command, events for other steps", sending),
-    _tool_channel("state, changed in place", changing),
-    _tool_channel("store, state that is kept", storing),
-    _tool_channel("stream", streaming),
-    _tool_channel("question to a human", asking),
+    _tool_channel("command, events for other steps", sending, REFUSED),
+    _tool_channel("state, changed in place", changing, REFUSED),
+    _tool_channel("store, state that is kept", storing, REFUSED),
+    _tool_channel("stream", streaming, REFUSED),
+    _tool_channel("question to a human", asking, REFUSED),
     _tool_channel("wiring of the graph", reaching),
     Channel(
         "llamaindex",
