@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.text.folding import fold, fold_text, is_boundary
@@ -18,7 +18,6 @@ TEXTS = st.text(ALPHABET, max_size=40) | st.text(max_size=40)
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
 def test_every_folded_position_maps_into_the_original(text):
     """Each folded character stands for characters of the original, in their order."""
     folded = fold(text)
@@ -30,7 +29,6 @@ def test_every_folded_position_maps_into_the_original(text):
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
 def test_folding_what_a_folded_position_stands_for_gives_it_back(text):
     """The original behind a folded character folds to a text that holds it."""
     folded = fold(text)
@@ -40,7 +38,6 @@ def test_folding_what_a_folded_position_stands_for_gives_it_back(text):
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
 def test_folding_twice_is_folding_once(text):
     """A needle can be folded again without harm."""
     once = fold_text(text)
@@ -49,7 +46,6 @@ def test_folding_twice_is_folding_once(text):
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=300, deadline=None)
 def test_find_agrees_with_a_naive_search(text, form):
     """`Folded.find` is the leftmost search without overlaps, at word boundaries."""
     folded, needle = fold(text), fold_text(form)
@@ -68,7 +64,6 @@ def test_find_agrees_with_a_naive_search(text, form):
 
 
 @given(TEXTS, st.lists(st.text(ALPHABET, max_size=6), max_size=6))
-@settings(max_examples=500, deadline=None)
 def test_needles_agree_with_brute_force(text, forms):
     """Many forms in one pass cover what searching each form everywhere covers."""
     folded = fold(text)

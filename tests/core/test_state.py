@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import logging
 import os
+import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -23,7 +25,7 @@ from sdrag.state.findings import Located
 from sdrag.state.keys import Keys
 from sdrag.state.ledger import Shown
 from sdrag.state.register import Register, make_forms, make_word
-from sdrag.state.tables import binding, finding, form, shown, tables
+from sdrag.state.tables import binding, finding, form, tables
 from sdrag.text.folding import fold
 from sdrag.vocabulary import Binding, Constraint, Passage, Span
 
@@ -158,6 +160,28 @@ COLUMNS = [column for table in tables.sorted_tables for column in table.c]
 WRONG_VALUES = [b"\xff\0", "x", 5, 10**12, 1.5, "[1]", '{"a": []}', '{"a": "b"}']
 
 
+def use_all(path):
+    """Write to every table of a state, and read what is there."""
+    state, rule = open_state(path), Constraint("names", "Hide names")
+    passage, facts = Passage("p", "Text."), [Shown(TEXT, DOCUMENT, {"fact": 0.5})]
+    state.ledger.update(b"s" * 16, lambda _: facts, 0.0, 9.0)
+    bound = [Binding("names", "p", 0.5)]
+    state.bindings.write([passage], [rule], bound, top_n=1, floor=0.0)
+    state.findings.add([located()], {DOCUMENT: forms_of("Karlsson")})
+    state.bindings.place({"p": DOCUMENT})
+    state.findings.read([TEXT], b"Lone")
+    state.findings.registers([DOCUMENT])
+    state.bindings.read([passage], [rule])
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory):
+    """The folder of a state with a row in every table."""
+    folder = tmp_path_factory.mktemp("used")
+    use_all(folder / "state.db")
+    return folder
+
+
 def spans_in(rows):
     return {span for row in rows for spans in row.spans.values() for span in spans}
 
@@ -267,34 +291,16 @@ class TestFindings:
             look_up()
 
     @pytest.mark.parametrize("column", COLUMNS, ids=str)
-    def test_a_value_of_another_type_is_named(self, column, tmp_path):
+    def test_a_value_of_another_type_is_named(self, column, used, tmp_path):
         """SQLite takes any value in any column; none is taken for a fault of ours."""
-        path, rule = tmp_path / "state.db", Constraint("names", "Hide names")
-        passage, session = Passage("p", "Text."), b"s" * 16
-
-        def use():
-            state = open_state(path)
-            if column.table is shown:
-                facts = [Shown(TEXT, DOCUMENT, {"fact": 0.5})]
-                state.ledger.update(session, lambda _: facts, 0.0, 9.0)
-            bound = [Binding("names", "p", 0.5)]
-            state.bindings.write([passage], [rule], bound, top_n=1, floor=0.0)
-            state.findings.add([located()], {DOCUMENT: forms_of("Karlsson")})
-            state.bindings.place({"p": DOCUMENT})
-            state.findings.read([TEXT], b"Lone")
-            state.findings.registers([DOCUMENT])
-            state.bindings.read([passage], [rule])
-
-        for value in WRONG_VALUES:
-            use()
+        for number, value in enumerate(WRONG_VALUES):
+            path = Path(shutil.copytree(used, tmp_path / str(number))) / "state.db"
             with suppress(sqlite3.IntegrityError), closing(sqlite3.connect(path)) as at:
                 change = f"UPDATE {column.table} SET {column.name} = ?"  # noqa: S608
                 at.execute(change, (value,))
                 at.commit()
             with suppress(HostError, UsageError):
-                use()
-            _delete(path)
-            path.with_name("state.db.key").unlink()
+                use_all(path)
 
     def test_the_oldest_that_was_met_makes_room(self, monkeypatch, state):
         """What a binder found stays."""
@@ -405,12 +411,13 @@ class TestOpening:
         assert len(names) == 1
         assert len([one for one in tmp_path.iterdir() if "key" in one.name]) == 1
 
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
     @pytest.mark.parametrize("ends", ["failed", "killed"])
     @pytest.mark.parametrize("step", FIRST_STEPS)
     def test_a_first_opening_may_end_at_any_step(self, step, ends, tmp_path):
         """The next one opens the state, with one key, as if nothing had been."""
         path = tmp_path / "state.db"
-        worker = get_context("spawn").Process(target=_end_at, args=(path, step, ends))
+        worker = get_context("fork").Process(target=_end_at, args=(path, step, ends))
         worker.start()
         worker.join(60)
 
