@@ -35,11 +35,11 @@ $(VENV)/ready: pyproject.toml constraints.txt
 demo: $(VENV)/ready
 	@$(BIN)/python -m examples.demo $(ARGS)
 
-# The files of tests are shared out among so many processes, each with one thread; and
-# so many steps of `make check` run at the same time.
+# The tests are shared out among so many processes, each with one thread; and so many
+# steps of `make check` run at the same time.
 WORKERS ?= 2
 test: check
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
 check: $(VENV)/ready
 	@$(MAKE) --jobs $(WORKERS) --output-sync $(STEPS:%=check-%)
