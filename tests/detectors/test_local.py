@@ -106,15 +106,12 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
 
 
 def test_is_a_detector() -> None:
-    """`detect` answers one outcome per text, leaving out what is under the floor."""
+    """`detect` answers one outcome per text."""
     texts = ["Mr Jonathan Meyers is a baker.", ""]
 
-    outcomes = run(LocalDetector(floor=0.9).detect(texts), Scripted())
+    outcomes = run(LocalDetector().detect(texts), Scripted())
 
-    first, second = outcomes
-    assert isinstance(first, Reply)
-    assert [m.type for m in first.value] == ["PERSON"]
-    assert second == Reply(())
+    assert outcomes == [Reply(mentions(texts[0])), Reply(())]
 
 
 def _seconds(text: str) -> float:

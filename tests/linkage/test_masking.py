@@ -64,9 +64,9 @@ class TestMasker:
         masker = Masker(
             (entity("Anna Maria"), entity("Maria Lopez Clinic", type_="PROVIDER"))
         )
-        result = masker.replace("Anna Maria Lopez Clinic")
-        assert result.text == "[PROVIDER]"
-        assert result.entity_ids == ("e-Maria Lopez Clinic",)
+        text = "Anna Maria Lopez Clinic"
+        assert masker.replace(text).text == "[PROVIDER]"
+        assert [id_ for _, id_ in masker.find(text)] == ["e-Maria Lopez Clinic"]
 
     def test_a_label_does_not_spell_what_is_masked(self):
         """If "name" is masked then "[NAME]" will not do."""

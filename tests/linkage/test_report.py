@@ -40,6 +40,18 @@ def test_a_report_holds_no_value():
         assert "1 documents could not be read" in report
 
 
+def test_a_report_says_what_was_not_compared():
+    """Types of which there are too many forms: what they link may be missing."""
+    documents, mentions = clusters()
+    masked = fit(documents, None, mentions).masked
+    resolved = replace(masked.assessment.resolved, not_compared=("A<B",))
+    assessment = replace(masked.assessment, resolved=resolved)
+
+    report = render_linkage(replace(masked, assessment=assessment))
+
+    assert "compared by their meaning: A&lt;B." in report
+
+
 @pytest.mark.parametrize("style", ["label", "pseudonym"])
 def test_the_graph_says_what_the_plan_says(tmp_path, style):
     """The links, the paths of chains, what is masked and what is left; no value."""

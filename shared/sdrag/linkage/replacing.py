@@ -72,12 +72,10 @@ class Replaced(Confidential):
 
     Args:
         spans: Where in the original something was taken out; apart and ascending.
-        entity_ids: What was found, for each span that of the longest form.
     """
 
     text: str
     spans: tuple[Span, ...]
-    entity_ids: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"Replaced({len(self.text)} characters, {len(self.spans)} spans)"
@@ -277,7 +275,7 @@ class Masker(Confidential):
                 result = splice(result, again, lambda _: BLOCK)
             else:
                 raise InternalError("Masking did not settle; the text is withheld.")
-        return Replaced(result, tuple(labels), tuple(id_ for _, id_, _ in rows))
+        return Replaced(result, tuple(labels))
 
     def _number(self, label: str, entity: str, document: str) -> str:
         """Return a label with the number of its entity in a document."""

@@ -30,12 +30,10 @@ class LocalDetector:
     Find what identifies people, by rules.
 
     Args:
-        floor: The least confidence of a mention that is reported.
         off: Names of recognisers that do not run; `sdrag check --recognisers` lists
             them.
     """
 
-    floor: float = 0.0
     off: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -54,5 +52,4 @@ class LocalDetector:
         return try_each(self._read, texts)
 
     def _read(self, text: str) -> tuple[Mention, ...]:
-        found = mentions(text, self.off)
-        return tuple(m for m in found if m.confidence >= self.floor)
+        return mentions(text, self.off)

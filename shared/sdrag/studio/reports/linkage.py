@@ -61,6 +61,9 @@ def _lead(masked: Masked) -> str:
     withheld = sum(decision.action == "withheld" for decision in masked.decisions)
     if withheld:
         lead += f" {withheld:,} documents could not be read, and are withheld."
+    if types := masked.assessment.resolved.not_compared:
+        names = escape(", ".join(types))
+        lead += f" Too many to be compared by their meaning: {names}."
     return f"<p>{lead} {_pseudonyms(masked)}</p>"
 
 
