@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
@@ -70,33 +70,25 @@ class KindOfMention:
 
     types: frozenset[str]
     name: str
-    phrases: tuple[str, ...]
-    beside: tuple[str, ...] = ()
+    phrases: Sequence[str]
+    beside: Sequence[str] = ()
 
 
 @lru_cache(maxsize=1)
 def kinds_of_mentions() -> tuple[KindOfMention, ...]:
     """Return the kinds of mentions, and sentences to try, of `kinds.toml`."""
-    return tuple(
-        KindOfMention(
-            frozenset(row["types"]),
-            row["name"],
-            tuple(row["phrases"]),
-            tuple(row.get("beside", ())),
-        )
-        for row in _table()["kind"]
-    )
+    rows = (row | {"types": frozenset(row["types"])} for row in _table()["kind"])
+    return tuple(KindOfMention(**row) for row in rows)
 
 
 def kind_of(mention: Mention) -> str:
     """Return what an author calls a mention; nothing of one that is hardly any."""
-    sure = mention.confidence >= _SURE
-    return _kind_names().get(mention.type, "") if sure else ""
+    return _name_of(mention.type) if mention.confidence >= _SURE else ""
 
 
-@lru_cache(maxsize=1)
-def _kind_names() -> dict[str, str]:
-    return {type_: kind.name for kind in kinds_of_mentions() for type_ in kind.types}
+@lru_cache
+def _name_of(kind: str) -> str:
+    return next(names_of({kind}), "")
 
 
 @lru_cache(maxsize=1)
@@ -113,9 +105,9 @@ def _table() -> dict[str, Any]:
 class Description(NamedTuple):
     """What a constraint does, a thought an entry."""
 
-    effects: tuple[str, ...]
-    limits: tuple[str, ...]
-    warnings: tuple[str, ...]
+    effects: Sequence[str]
+    limits: Sequence[str]
+    warnings: Sequence[str]
 
 
 def describe(
@@ -156,7 +148,7 @@ def describe(
         )
     if parsed.reason:
         warnings.append(f"to be checked: {_quote_counted(parsed.reason, parsed)}")
-    return Description(tuple(effects_of(parsed)), limits, tuple(warnings))
+    return Description(effects_of(parsed), limits, warnings)
 
 
 def effects_of(parsed: ParsedConstraint) -> list[str]:

@@ -12,10 +12,9 @@ import typer
 from sdrag.studio.cli.audit import audit
 from sdrag.studio.cli.bind import bind
 from sdrag.studio.cli.check import check
-from sdrag.studio.cli.eval import evaluate
+from sdrag.studio.cli.eval import evaluate, model_check
 from sdrag.studio.cli.init import init
 from sdrag.studio.cli.mask import mask
-from sdrag.studio.cli.model_check import model_check
 from sdrag.studio.cli.preview import preview
 from sdrag.studio.cli.scan import scan
 from sdrag.studio.cli.suggest import suggest

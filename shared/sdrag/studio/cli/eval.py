@@ -1,4 +1,4 @@
-"""`sdrag eval`: privacy and completeness of a policy on your own articles."""
+"""`sdrag eval` and `sdrag model-check`: a policy and a model on your own articles."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.studio.cli.common import (
     LOCAL,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _FIGURES = ("privacy", "privacy_cumulative", "completeness", "over_redacted")
 _QUOTED = "The words that leaked are on this terminal, and were written nowhere else."
 _NOT_QUOTED = "The words that leaked are shown on a terminal, and not in a file or log."
+_STARTER = Path(__file__).parent / "starter" / "articles.json"
 _BOUND = re.compile(rf"({'|'.join(_FIGURES)})=(\d*\.?\d+)")
 
 
@@ -115,3 +117,44 @@ def evaluate(
         typer.echo(f"sdrag: {name} is {figures[name]}, {side} {bound:g}", err=True)
     failed = low or high or figures["model_failures"]
     raise typer.Exit(1 if failed else 0)
+
+
+def model_check(
+    policy: Annotated[Path, typer.Argument(help="A policy file.")],
+    articles: Annotated[
+        Path,
+        typer.Argument(
+            help="With known secrets, as for eval; those of sdrag init by default.",
+            show_default=False,
+        ),
+    ] = _STARTER,
+    llm: Llm = LOCAL,
+    model_timeout: ModelTimeout = None,
+    model_concurrency: ModelConcurrency = 1,
+    minutes: Annotated[
+        float, typer.Option(min=0, help="No article is begun after them.")
+    ] = 5.0,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Redact articles with a model and without, and say what the model is of use for.
+
+    Prints how many replies could be used, how fast the model writes, how many calls a
+    question takes, what each constraint hides, and a verdict.
+
+    Example: sdrag model-check policy.yaml --llm langchain:openai:llama3.2
+    """
+    from sdrag.studio.evaluation.articles import read_articles
+    from sdrag.studio.evaluation.model_check import check_model
+
+    seconds = 60 * minutes
+    timeout = seconds if model_timeout is None else model_timeout
+    model = llm_of(llm, timeout=timeout, concurrency=model_concurrency)
+    if model is None:
+        raise UsageError("There is no model to check.", hint="Name it with --llm.")
+    rules, given = Policy.read(policy), read_articles(articles)
+    with progress_bars() as update:
+        reading = partial(update, "Reading")
+        result = check_model(rules, given, model, seconds=seconds, progress=reading)
+    show(result, as_json=as_json)
+    raise typer.Exit(1 if result["model_failures"] else 0)

@@ -29,7 +29,7 @@ from sdrag.studio.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from sdrag.studio.evaluation.tuning import Pair
+    from sdrag.studio.evaluation.tuning import Links, Pair
 
 _LINKS = "links.csv"
 _FEW = 30
@@ -37,6 +37,10 @@ _SMALL = (
     "{count} known links are few: differences of some hundredths are chance. Try what"
     " is best here on other documents."
 )
+
+_WIDE, _HIGH, _EDGE = 480, 300, 40
+_TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
+_CURVES = (("precision", "#1f6feb"), ("recall", "#bf3989"), ("f1", "#1a7f37"))
 
 
 def tune(
@@ -74,7 +78,6 @@ def tune(
     from sdrag.linkage.extractor import ModelExtractor
     from sdrag.linkage.masking import Passes
     from sdrag.studio.evaluation import tuning
-    from sdrag.studio.reports.tuning import draw_links
 
     if plot is not None:
         check_writable(plot)
@@ -104,7 +107,7 @@ def tune(
         typer.echo(_SMALL.format(count=len(known)), err=True)
     if plot is not None:
         try:
-            plot.write_text(draw_links(tuned.links, settings.edge_threshold), "utf-8")
+            plot.write_text(_draw_links(tuned.links, settings.edge_threshold), "utf-8")
         except OSError as error:
             raise unwritable(plot, error) from None
     if as_json:
@@ -141,3 +144,45 @@ def _print_table(rows: Sequence[dict[str, float]]) -> None:
     ]
     for line in (heads, *cells):
         typer.echo("  ".join(c.rjust(len(h)) for c, h in zip(line, heads, strict=True)))
+
+
+def _draw_links(rows: Sequence[Links], in_force: float) -> str:
+    """Return an SVG of the thresholds that were tried; the one in force is dashed."""
+    width, height = _WIDE + 2 * _EDGE, _HIGH + 2 * _EDGE
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+    return "\n".join(
+        (
+            head + 'font-family="sans-serif" font-size="12">',
+            _line(f"M {_x(0)} {_y(1)} V {_y(0)} H {_x(1)}", "#888"),
+            _line(f"M {_x(in_force)} {_y(0)} V {_y(1)}", "#888", dashed=True),
+            _text(_x(0.5), height - 6, "edge_threshold"),
+            *(_text(_x(tick), _y(0) + 16, f"{tick:g}") for tick in _TICKS),
+            *(_text(_x(0) - 14, _y(tick) + 4, f"{tick:g}") for tick in _TICKS),
+            *_curves(rows),
+            "</svg>\n",
+        )
+    )
+
+
+def _curves(rows: Sequence[Links]) -> Iterator[str]:
+    for number, (name, colour) in enumerate(_CURVES):
+        points = [(_x(row.edge_threshold), _y(getattr(row, name))) for row in rows]
+        yield _line("M " + " L ".join(f"{x} {y}" for x, y in points), colour)
+        yield _text(_x(0) + 36, _y(0) - 44 + 16 * number, name, colour)
+
+
+def _line(path: str, colour: str, *, dashed: bool = False) -> str:
+    dashes = ' stroke-dasharray="4"' if dashed else ""
+    return f'<path d="{path}" fill="none" stroke="{colour}"{dashes}/>'
+
+
+def _text(x: float, y: float, said: str, colour: str = "#444") -> str:
+    return f'<text x="{x}" y="{y}" fill="{colour}" text-anchor="middle">{said}</text>'
+
+
+def _x(value: float) -> float:
+    return round(_EDGE + _WIDE * value, 1)
+
+
+def _y(value: float) -> float:
+    return round(_EDGE + _HIGH * (1 - value), 1)
