@@ -122,13 +122,9 @@ def test_words_that_must_stay_or_go_change_the_policy(folder, tmp_path):
 
     changed = suggested(folder / "letter.txt", "--policy", str(path), *stay, *go)
 
-    ward, phone, eczema, marsh, illness, *policy = changed.splitlines()
-    assert "`keep` under “Remove names of people and places” (c1)" in ward
-    assert "no keep opens an identifier" in phone
-    assert "stays already" in eczema
-    assert "goes already, by “Remove names" in marsh
-    assert 'added Hide "pneumonia"' in illness
-    assert policy[1] == "  - text: Remove names of people and places  # all"
+    notes = changed.splitlines()[:5]
+    assert ["undone" in note for note in notes] == [False, True, False, False, False]
+    assert "  - text: Remove names of people and places  # all" in changed
     released = sdrag.explain(LETTER, Policy.parse(changed)).released
     assert "Ward 7 with [withheld]. She has eczema." in released
     assert run_examples(Policy.parse(changed)).passed == 2
