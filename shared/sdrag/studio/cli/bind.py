@@ -96,8 +96,7 @@ def bind(
         raise UsageError("Give files of chunks, or --chroma and --collection.")
     if state is None and not dry_run:
         raise UsageError("--state names what is written.")
-    if graph is not None:
-        check_writable(graph)
+    check_writable(graph)
     read = _of_files(paths or ()) if chroma is None else _of_chroma(chroma, collection)
     count = sum(1 for _ in read())
     if not count:

@@ -15,6 +15,7 @@ from sdrag.errors import PolicyError, UsageError
 from sdrag.policy import Policy, check_not_empty
 from sdrag.studio.cli.common import (
     LOCAL,
+    JsonAlone,
     Llm,
     ModelConcurrency,
     ModelTimeout,
@@ -24,7 +25,6 @@ from sdrag.studio.cli.common import (
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
-    from sdrag.framework import Model
     from sdrag.studio.evaluation.examples import ExampleFailure, ExampleResults
 
 _WRONG = {
@@ -68,13 +68,7 @@ def check(
             help="List what the local engine looks for without a model instead.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Print one JSON object instead, which quotes no word: for logs.",
-        ),
-    ] = False,
+    as_json: JsonAlone = False,
 ) -> None:
     """
     Say what each sentence of a policy hides, try it, and run the examples.
@@ -85,6 +79,9 @@ def check(
 
     Example: sdrag check policy.yaml
     """
+    from sdrag.disclosure.constraint_parser import parse
+    from sdrag.studio.evaluation.examples import run_examples
+
     if schema is not None:
         _print_schema(schema)
         return
@@ -105,19 +102,17 @@ def check(
         except PolicyError as error:
             result["errors"] += _problems(path, error)
             continue
-        parsed, results = _run(policy, model)
-        result["constraints"] += [
-            {"file": str(path), **_as_dict(p, policy)} for p in parsed
-        ]
+        parsed = [parse(rule) for rule in policy.rules]
+        results = run_examples(policy, model)
+        rows = [_as_dict(path, constraint, policy) for constraint in parsed]
+        result["constraints"] += rows
         result["guards"] += [g for g in policy.guards if g not in result["guards"]]
         examples["passed"] += results.passed
         examples["failed"] += results.failed
         examples["failures"] += _failures(path, results)
         causes += Counter(results.model_failures)
         if model is None and policy.when_not_understood == "refuse":
-            refused += sum(
-                _as_dict(p, policy)["status"] == "needs_model" for p in parsed
-            )
+            refused += sum(row["status"] == "needs_model" for row in rows)
         if not as_json:
             _print(path, policy, parsed, results, has_model=model is not None)
     is_wrong = bool(examples["failed"] or refused or causes)
@@ -166,15 +161,6 @@ def _print_recognisers(policies: Iterable[Path], *, as_json: bool) -> None:
                 typer.echo(fill(f"{lead}{words}", 88, subsequent_indent=" " * 9))
 
 
-def _run(
-    policy: Policy, model: Model | None
-) -> tuple[list[ParsedConstraint], ExampleResults]:
-    from sdrag.disclosure.constraint_parser import parse
-    from sdrag.studio.evaluation.examples import run_examples
-
-    return [parse(rule) for rule in policy.rules], run_examples(policy, model)
-
-
 def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
     """Print and yield all that keeps a file from being a policy."""
     for problem in error.problems:
@@ -183,12 +169,13 @@ def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
         yield {**place, "message": str(problem)}
 
 
-def _as_dict(parsed: ParsedConstraint, policy: Policy) -> dict[str, Any]:
+def _as_dict(path: Path, parsed: ParsedConstraint, policy: Policy) -> dict[str, Any]:
     """Return how a constraint is understood, in no word of it."""
     from sdrag.disclosure.setup import find_less, why_not
 
     reason = why_not(parsed, policy)
     return {
+        "file": str(path),
         "id": parsed.constraint.id,
         "kind": parsed.kind,
         "types": sorted(parsed.types),

@@ -31,6 +31,12 @@ LOCAL = "local"
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as one JSON object as well.")
 ]
+JsonAlone = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON object instead, which quotes no word: for logs."
+    ),
+]
 Graph = Annotated[
     Path | None,
     typer.Option(help="Write the graph too, in GraphML: ids and figures, no text."),
@@ -224,21 +230,24 @@ def progress_bars() -> Iterator[Callable[..., None]]:
         yield update
 
 
-def check_writable(path: Path) -> None:
+def check_writable(*paths: Path | None) -> None:
     """
-    Refuse before any work a file, or a new folder, that cannot be written.
+    Refuse before any work files, or new folders, that cannot be written.
 
     A file is made and removed for it: whoever may do anything is not asked for rights.
     """
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder.", hint="Name a file to write.")
-    if not path.parent.is_dir():
-        raise UsageError(f"There is no folder {path.parent}.", hint="Make it first.")
-    try:
-        with TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise unwritable(path, error) from None
+    for path in filter(None, paths):
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder.", hint="Name a file to write.")
+        if not path.parent.is_dir():
+            raise UsageError(
+                f"There is no folder {path.parent}.", hint="Make it first."
+            )
+        try:
+            with TemporaryFile(dir=path.parent):
+                pass
+        except OSError as error:
+            raise unwritable(path, error) from None
 
 
 def write_private(path: Path, content: str, mode: int = 0o600) -> None:

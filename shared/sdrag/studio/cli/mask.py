@@ -110,8 +110,7 @@ def mask(
     if rules.constraints and "linkage" not in rules.model_fields_set:
         typer.echo(_NO_SENTENCE.format(count=len(rules.constraints)), err=True)
     _check_target(source, target)
-    for path in filter(None, (target, plan, report, graph)):
-        check_writable(path)
+    check_writable(target, plan, report, graph)
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     runner = model_runner(model)
     with open_pool(engine, llm, ray_spill) as pool, progress_bars() as update:

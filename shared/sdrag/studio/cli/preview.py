@@ -15,6 +15,7 @@ from sdrag.errors import ConstraintNotUnderstoodError, UsageError
 from sdrag.policy import Policy
 from sdrag.studio.cli.common import (
     LOCAL,
+    JsonAlone,
     Llm,
     ModelConcurrency,
     ModelTimeout,
@@ -70,13 +71,7 @@ def preview(
     llm: Llm = LOCAL,
     model_timeout: ModelTimeout = None,
     model_concurrency: ModelConcurrency = None,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Print one JSON object instead, which quotes no word: for logs.",
-        ),
-    ] = False,
+    as_json: JsonAlone = False,
 ) -> None:
     """
     Show what a policy withholds from documents, by which constraint, and why.
@@ -97,8 +92,7 @@ def preview(
     read = Policy.read(policy)
     explainer = Explainer(read, complete=model)
     if text is None and paths:
-        if html is not None:
-            check_writable(html)
+        check_writable(html)
         explainers = {str(policy): explainer}
         if against is not None:
             name = f"{against} (other)" if against == policy else str(against)
@@ -108,7 +102,8 @@ def preview(
         if html is not None:
             write_private(html, render_preview(previewed))
         result = {**previewed.as_dict(), **given.as_dict()}
-        lines = [*previewed.lines(), *map(_unread, result["skipped"])]
+        lines = [*previewed.lines()]
+        lines += (f"not read: {f.path!r} {f.reason}" for f in given.skipped)
         lines += idle_keeps(read, previewed.explanations)
         lines += [
             _NEXT if html is None else f"wrote {html}, with the documents as they are"
@@ -163,10 +158,6 @@ def _read(
         (next(iter(explainers)), [*explainers][-1]),
         others[0] if others else [],
     )
-
-
-def _unread(skipped: Mapping[str, str]) -> str:
-    return f"not read: {skipped['path']!r} {skipped['reason']}"
 
 
 def _stdin() -> str:

@@ -78,8 +78,7 @@ def scan(
             "--classifier judges instructions, and no contradictions.",
             hint="Leave one of the two out.",
         )
-    if report is not None:
-        check_writable(report)
+    check_writable(report)
     started = perf_counter()
     rules = Policy.read({} if policy is None else policy)
     if rules.injection is None:

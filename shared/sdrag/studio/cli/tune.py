@@ -79,8 +79,7 @@ def tune(
     from sdrag.linkage.masking import Passes
     from sdrag.studio.evaluation import tuning
 
-    if plot is not None:
-        check_writable(plot)
+    check_writable(plot)
     settings = (Policy() if policy is None else Policy.read(policy)).linkage
     listed = links or folder / _LINKS
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
