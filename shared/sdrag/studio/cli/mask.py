@@ -131,17 +131,12 @@ def mask(
         write_private(report, render_linkage(fitted.masked))
     if graph is not None:
         write_graph(graph, fitted.masked.graph)
-    planned, failed = fitted.masked.plan, _skip_unmasked(corpus, fitted)
+    failed = _skip_unmasked(corpus, fitted)
     causes: dict[str, int] = {}
     if isinstance(runner, PortRunner) and model is not None and failed:
         causes = dict.fromkeys(runner.meter.failures or ("unreadable",), failed)
     result = {
-        "documents": len(fitted.masked.documents),
-        "entities": len(planned.corpus.entity_ids),
-        "masked_entities": int(planned.masked.sum()),
-        "links_before": len(planned.before),
-        "links_after": len(planned.after),
-        **_pseudonyms(fitted.masked),
+        **_figures(fitted.masked),
         **corpus.as_dict(),
         "plan": None if plan is None else str(plan),
         "model_failures": causes,
@@ -151,12 +146,20 @@ def mask(
     raise typer.Exit(1 if corpus.skipped else 0)
 
 
-def _pseudonyms(masked: Masked) -> dict[str, Any]:
-    """Count pseudonyms, where they were asked for, and why some were refused."""
-    refused = masked.masker.refused
+def _figures(masked: Masked) -> dict[str, Any]:
+    """Count what is masked; pseudonyms, and why not, where they were asked for."""
+    plan, refused = masked.plan, masked.masker.refused
+    figures = {
+        "documents": len(masked.documents),
+        "entities": len(plan.corpus.entity_ids),
+        "masked_entities": int(plan.masked.sum()),
+        "links_before": len(plan.before),
+        "links_after": len(plan.after),
+    }
     if masked.masker.style != "pseudonym":
-        return {}
+        return figures
     return {
+        **figures,
         "pseudonyms": len(masked.entities) - len(refused),
         "pseudonyms_refused": dict(sorted(Counter(refused.values()).items())),
         "links_kept_by_pseudonyms": masked.links_kept,
