@@ -38,7 +38,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import Asked, Ending, Highlighter
+from sdrag.highlight.exchange import Ending, Highlighter, Inquiry
 from sdrag.highlight.streaming import StreamHost, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -135,7 +135,7 @@ class HighlightAndSummarize(
         async for output in outputs:
             yield output
 
-    def _read(self, given: Inputs) -> tuple[Engine, Asked]:
+    def _read(self, given: Inputs) -> tuple[Engine, Inquiry]:
         """
         Read a question, under the first of its keys, and documents.
 
@@ -162,7 +162,7 @@ class HighlightAndSummarize(
         return _count(asked), respond
 
     async def _answer(
-        self, do: Caller, engine: Engine, asked: Asked, run: BaseCallbackManager
+        self, do: Caller, engine: Engine, asked: Inquiry, run: BaseCallbackManager
     ) -> Output:
         steps = answer(asked, settings_of(engine, self._highlighter))
         answered = await enforce(do, engine, steps, run)
@@ -175,7 +175,7 @@ class HighlightAndSummarize(
         }
 
     async def _stream(
-        self, do: Caller, engine: Engine, asked: Asked, run: BaseCallbackManager
+        self, do: Caller, engine: Engine, asked: Inquiry, run: BaseCallbackManager
     ) -> AsyncGenerator[Output, None]:
         """Put each piece into the shape that the parts of a stream are added in."""
         host = StreamHost(
@@ -197,7 +197,7 @@ class HighlightAndSummarize(
                 yield {"sources": _sources(piece, asked)}
 
 
-def _count(asked: Asked) -> dict[str, int]:
+def _count(asked: Inquiry) -> dict[str, int]:
     return {"passages": len(asked.passages)}
 
 
@@ -212,7 +212,7 @@ def _text(chunk: Any) -> str:
     return chunk if isinstance(chunk, str) else str(chunk.text)
 
 
-def _sources(highlights: Sequence[Highlight], asked: Asked) -> list[Document]:
+def _sources(highlights: Sequence[Highlight], asked: Inquiry) -> list[Document]:
     """Give each highlight as a document, with the metadata of its passage."""
     passages = {passage.id: passage for passage in asked.passages}
     return documents_of(

@@ -47,7 +47,7 @@ from sdrag.guardrails.access.conditions import (
     Or,
     as_chroma,
     both,
-    unlisted,
+    drop_lists,
 )
 from sdrag.vocabulary import Passage
 
@@ -162,7 +162,7 @@ def _translate(
     """
     if condition is None:
         return {}
-    for form in (condition, unlisted(condition)):
+    for form in (condition, drop_lists(condition)):
         if form is None:
             continue
         query = StructuredQuery(query=" ", filter=_directive(form))

@@ -47,7 +47,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import Asked, Ending, Highlighter
+from sdrag.highlight.exchange import Ending, Highlighter, Inquiry
 from sdrag.highlight.streaming import Piece, StreamHost, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
@@ -137,7 +137,9 @@ class HighlightAndSummarize(NodeSynthesizer):
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
-    async def _answer(self, do: Caller, engine: Engine, asked: Asked) -> RESPONSE_TYPE:
+    async def _answer(
+        self, do: Caller, engine: Engine, asked: Inquiry
+    ) -> RESPONSE_TYPE:
         settings = settings_of(engine, self._highlighter)
         evidence = engine.policy.metadata.evidence
         if not self._streaming:
@@ -163,7 +165,7 @@ class HighlightAndSummarize(NodeSynthesizer):
 
 
 def _sources(
-    highlights: Sequence[Highlight], asked: Asked, evidence: str | None
+    highlights: Sequence[Highlight], asked: Inquiry, evidence: str | None
 ) -> list[NodeWithScore]:
     """Give each highlight as a node, with the metadata of its passage."""
     passages = {passage.id: passage for passage in asked.passages}

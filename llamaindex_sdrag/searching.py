@@ -41,7 +41,7 @@ from sdrag.guardrails.access.conditions import (
     In,
     Lte,
     Or,
-    unlisted,
+    drop_lists,
 )
 from sdrag.vocabulary import Passage
 
@@ -93,7 +93,7 @@ def search_with(
         try:
             return await search_once(do, effect)
         except (ValueError, NotImplementedError):
-            filters = None if effect.filters is None else unlisted(effect.filters)
+            filters = None if effect.filters is None else drop_lists(effect.filters)
         return await search_once(do, replace(effect, filters=filters))
 
     return make_port(search)

@@ -32,11 +32,11 @@ from sdrag.guardrails.separation import (
     INSTRUCTION,
     add_citation_instruction,
     cites_ids,
+    delimit_source,
     join_sources,
     label_of,
-    mark_source,
     new_code,
-    restore_marks,
+    restore_delimiters,
 )
 from sdrag.policy import PolicySource
 
@@ -86,7 +86,7 @@ class NumberedNode(TextNode):
         text = super().get_content(metadata_mode)
         if metadata_mode != MetadataMode.LLM:
             return text
-        return mark_source(text, self._label, self._code)
+        return delimit_source(text, self._label, self._code)
 
 
 class SourceSeparator(BaseNodePostprocessor):
@@ -203,9 +203,9 @@ def separated_prompt(
     key = "context_msg" if "{context_msg}" in _ENDS[purpose] else "context_str"
 
     # What is read after an answer was begun is no source where it has no fences.
-    unmarked = {"unmarked": "1"} if purpose in _FIRST else {}
+    label = {"label": "1"} if purpose in _FIRST else {}
 
     def mend(**values: Any) -> str:
-        return restore_marks(str(values.get(key, "")), **unmarked)
+        return restore_delimiters(str(values.get(key, "")), **label)
 
     return PromptTemplate(text, function_mappings={key: mend})

@@ -31,7 +31,7 @@ from benchmarks.suites.json_files import read_json
 from sdrag.effects.steps import EffectRunner, run
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import plan
-from sdrag.highlight.exchange import Asked, Settings
+from sdrag.highlight.exchange import Inquiry, Settings
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
 
@@ -227,7 +227,7 @@ def highlight_all(
     def highlighted(question: str, context: str | None) -> str | None:
         if context is None:
             return None
-        asked = Asked(question, (Passage("paragraph", context),))
+        asked = Inquiry(question, (Passage("paragraph", context),))
         planned = run(plan(asked, settings), runner)
         return " ".join(highlight.text for highlight in planned.highlights)
 

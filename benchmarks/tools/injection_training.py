@@ -23,7 +23,7 @@ import numpy as np
 from sdrag.embeddings import DIMENSIONS, embed_texts
 from sdrag.guardrails.injection.classifier import (
     WIDTH,
-    Head,
+    InjectionHead,
     Windows,
     cut,
     features,
@@ -123,7 +123,7 @@ def fit(
     embedder: Callable[[Sequence[str]], Vectors],
     *,
     seed: int = 0,
-) -> Head:
+) -> InjectionHead:
     """
     Train a head on these and nothing else.
 
@@ -176,7 +176,7 @@ def _attacked(window: Span, attack: Span | None) -> bool:
     return 2 * shared >= len(window)
 
 
-def _regression(rows: Matrix, labels: Row) -> Head:
+def _regression(rows: Matrix, labels: Row) -> InjectionHead:
     """Fit by Newton's method, with a ridge over standardized features."""
     middle, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     design = np.hstack([(rows - middle) / spread, np.ones((len(rows), 1))])
@@ -190,7 +190,7 @@ def _regression(rows: Matrix, labels: Row) -> Head:
         bend = (design * (cost * chances * (1.0 - chances))[:, None]).T @ design
         weights -= np.linalg.solve(bend + np.diag(ridge), slope)
     scaled = weights[:-1] / spread
-    return Head(scaled, float(weights[-1] - middle @ scaled))
+    return InjectionHead(scaled, float(weights[-1] - middle @ scaled))
 
 
 def _stories(data: Path) -> list[str]:

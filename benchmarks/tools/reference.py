@@ -91,10 +91,11 @@ def guards_page(page: str) -> str:
     begin, end = "<!-- guards: begin -->\n", "<!-- guards: end -->\n"
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(end)
-    lines = ["| section | stage | what it does | judge |", "|---|---|---|---|"]
+    head = "| section | stage | what it does | judge | sends text to a model |"
+    lines = [head, "|---|---|---|---|---|"]
     lines += [
         f"| `{guard.section}` | {guard.stage} | {guard.does} |"
-        f" {f'`{guard.judge}`' if guard.judge else ''} |"
+        f" {f'`{guard.judge}`' if guard.judge else ''} | {guard.sends or 'No.'} |"
         for guard in GUARDS
     ]
     return f"{before}{begin}{chr(10).join(lines)}\n{end}{after}"

@@ -7,7 +7,7 @@ Train the head of the injection classifier, or measure by folds how well it does
 `DATA_FOLDER` holds `bipia`, `notinject`, `privacylens`, `poisonedrag` and `spia`. The
 output takes the place of `head.json` in `sdrag.guardrails.injection`.
 
-On the data that the shipped head was trained on, that head is not measured. Each of
+On the data that the load_head head was trained on, that head is not measured. Each of
 five folds trains a head on the attack categories and e-mails of the others, and is
 scored on attacks of categories it has never seen, in e-mails it has never seen, at the
 start, in the middle and at the end. NotInject, harmless prompts full of trigger words,
@@ -51,11 +51,11 @@ def main(arguments: list[str]) -> None:
         return
     others = read_others(data, random.Random(0))
     head = fit(read_emails(data), others, read_attacks(data), Remembered())
-    shipped = {
+    load_head = {
         "bias": round(head.bias, 5),
         "weights": [round(float(weight), 5) for weight in head.weights],
     }
-    weights = json.dumps(shipped) + "\n"
+    weights = json.dumps(load_head) + "\n"
     Path(arguments[1]).write_text(weights, encoding="utf-8")
 
 

@@ -220,7 +220,7 @@ class Engine:
     def _set_up_disclosure(self, state: StateSource) -> DisclosureSetup:
         policy, window = self.policy, self.framework.context_window(self.llm)
         if window is not None:  # the rest is for instructions, constraints, the reply
-            policy = policy.fitted(window // 2)
+            policy = policy.limit_tokens(window // 2)
         seconds = min(WAIT_SECONDS, policy.disclosure.timeout_seconds)
         return DisclosureSetup(
             policy=policy,

@@ -35,7 +35,7 @@ from sdrag.guardrails.access import AccessSection
 from sdrag.guardrails.access import check as access
 from sdrag.guardrails.access.check import Fetched, fetch
 from sdrag.guardrails.answer_work import Draft, Guarded
-from sdrag.guardrails.evidence import MARK, export_evidence, stamped
+from sdrag.guardrails.evidence import RELEASE_STAMP, add_evidence, export_evidence
 from sdrag.guardrails.notices import MODEL_FAILED, QUESTION_REDACTED, notice
 from sdrag.guardrails.results import Retrieval, Screened
 from sdrag.linkage.session import Session
@@ -121,7 +121,7 @@ def _release(
     released = yield from _guard_released(chosen, disclosed, screened, request, engine)
     failed = yield from _failure_notices(disclosed, released, engine)
 
-    marked = _mark_released(released.passages, engine)
+    marked = _stamp_released(released.passages, engine)
     leaving = (*marked, *screened.notices, *released.notices, *failed)
     before = (*allowed.decisions, *screened.decisions)
     hidden = pseudonymized(before, _reported_ids(chosen, disclosed), setup.key)
@@ -298,7 +298,7 @@ def _guard_released(
         if redaction.passage is not None:
             age = staleness.facts(passage, policy.staleness, now=request.now)
             raised = _raised(redaction, flags, names)
-            released.append(stamped(redaction.passage, age | raised | audience))
+            released.append(add_evidence(redaction.passage, age | raised | audience))
             facts.append(passage.metadata)
     guarded = Screened(tuple(released))
     for guard in GUARDS:
@@ -309,13 +309,13 @@ def _guard_released(
     return guarded
 
 
-def _mark_released(passages: Sequence[Passage], engine: Engine) -> Sequence[Passage]:
+def _stamp_released(passages: Sequence[Passage], engine: Engine) -> Sequence[Passage]:
     """Mark what leaves; Highlight & Summarize reads nothing without the mark."""
     policy, keys = engine.policy, engine.disclosure.state.shared_keys
     if not policy.constraints:
         return passages
     return [
-        stamped(passage, {MARK: keys.release(policy.hash, passage.text)})
+        add_evidence(passage, {RELEASE_STAMP: keys.release(policy.hash, passage.text)})
         for passage in passages
     ]
 

@@ -23,10 +23,10 @@ from sdrag.errors import (
     cut_off,
 )
 from sdrag.guardrails.answer_work import Draft
-from sdrag.guardrails.evidence import MARK, evidence, import_evidence
+from sdrag.guardrails.evidence import RELEASE_STAMP, evidence, import_evidence
 from sdrag.guardrails.grounding.check import find_unsupported
 from sdrag.guardrails.notices import sources
-from sdrag.highlight.exchange import Asked, Highlighter, Settings
+from sdrag.highlight.exchange import Highlighter, Inquiry, Settings
 from sdrag.highlight.highlighters import highlighter_named
 from sdrag.policy import Policy, PolicySource
 from sdrag.privacy.operator_warnings import tell_of_reload
@@ -181,7 +181,7 @@ def settings_of(engine: Engine, highlighter: Highlighter) -> Settings:
     )
 
 
-def asked_of(question: str, passages: tuple[Passage, ...], engine: Engine) -> Asked:
+def asked_of(question: str, passages: tuple[Passage, ...], engine: Engine) -> Inquiry:
     """
     Label what is asked.
 
@@ -192,14 +192,14 @@ def asked_of(question: str, passages: tuple[Passage, ...], engine: Engine) -> As
     is_clean = not engine.policy.constraints or all(
         _is_released(passage, engine) for passage in read
     )
-    return Asked(question, read, Label.NONE if is_clean else Label.SENSITIVE)
+    return Inquiry(question, read, Label.NONE if is_clean else Label.SENSITIVE)
 
 
 def _is_released(passage: Passage, engine: Engine) -> bool:
     """Check the stamp: metadata is for anyone to write, but the key is not."""
     policy, keys = engine.policy, engine.disclosure.state.shared_keys
     facts = evidence(import_evidence(passage, policy.metadata.evidence))
-    stamp = str(facts.get(MARK, "")).encode("utf-8", "surrogatepass")
+    stamp = str(facts.get(RELEASE_STAMP, "")).encode("utf-8", "surrogatepass")
     return compare_digest(stamp, keys.release(policy.hash, passage.text).encode())
 
 

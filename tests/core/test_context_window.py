@@ -45,11 +45,11 @@ def test_a_fitted_policy_says_the_same(tokens, budget):
     """Only its budget is less, never below what a policy may say; its hash stays."""
     policy = Policy.read(POLICY)
 
-    fitted = policy.fitted(tokens)
+    limited = policy.limit_tokens(tokens)
 
-    assert fitted.disclosure.token_budget == budget
-    assert fitted.hash == policy.hash
-    assert fitted.rules == policy.rules
+    assert limited.disclosure.token_budget == budget
+    assert limited.hash == policy.hash
+    assert limited.rules == policy.rules
     assert policy.disclosure.token_budget == 1000
 
 

@@ -25,7 +25,7 @@ def test_every_code_that_is_made_of_something_is_explained() -> None:
         *get_args(RefusalReason),
         *faults,
         *(f"{fault}-unchecked" for fault in faults),
-        *patterns.listed_patterns(ciphered=True),
+        *patterns.list_patterns(ciphered=True),
         *(
             f"{kind}:{origin}"
             for kind in get_args(monitoring.Kind)

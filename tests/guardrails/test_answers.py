@@ -60,7 +60,7 @@ CLAIMS = [
 def test_an_answer_is_cut_into_claims_with_their_citations():
     """Whatever says something is a claim; an admission is one no more than it is."""
     for answer, expected in CLAIMS:
-        assert [claim.marks for claim in claims(answer)] == expected, answer
+        assert [claim.citations for claim in claims(answer)] == expected, answer
 
 
 @given(st.text())

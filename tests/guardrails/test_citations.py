@@ -116,7 +116,7 @@ def test_a_citation_is_read_as_models_write_it(ask):
 def places(answer):
     """Return the numbers of the passages that an answer cites, counted from 1."""
     section = CitationsSection()
-    cited = citations.cited_places(claims(answer), PASSAGES, section)
+    cited = citations.find_cited_places(claims(answer), PASSAGES, section)
     return [at + 1 for item in cited for at in item if at is not None]
 
 

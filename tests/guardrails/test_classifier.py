@@ -13,9 +13,9 @@ from sdrag.errors import InternalError
 from sdrag.guardrails.injection import InjectionSection
 from sdrag.guardrails.injection.classifier import (
     WIDTH,
-    Head,
+    InjectionHead,
     has_context,
-    shipped,
+    load_head,
     windows,
 )
 from sdrag.guardrails.injection.scan import scan_text
@@ -84,7 +84,7 @@ def test_the_shipped_weights_are_plain_numbers_that_fit():
     )
 
     assert set(held) == {"bias", "weights"}
-    assert len(held["weights"]) == WIDTH == len(shipped().weights)
+    assert len(held["weights"]) == WIDTH == len(load_head().weights)
     for broken in (np.zeros(WIDTH + 1), np.full(WIDTH, np.nan)):
         with pytest.raises(InternalError):
-            Head(broken, 0.0)
+            InjectionHead(broken, 0.0)

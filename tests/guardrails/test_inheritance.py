@@ -15,8 +15,8 @@ from sdrag.guardrails.inheritance import (
     Chunk,
     DocumentSection,
     ParentDocuments,
+    combine_metadata,
     inherit,
-    inherited,
     tags_for_nobody,
 )
 from sdrag.policy import Policy
@@ -29,7 +29,7 @@ CHUNK = Span(10, 30)
 def facts(document, *sections, policy=POLICY):
     """Return what the chunk inherits of sections given as start, end, metadata."""
     held = [DocumentSection(Span(start, end), item) for start, end, item in sections]
-    return inherited(CHUNK, document, held, policy)
+    return combine_metadata(CHUNK, document, held, policy)
 
 
 @pytest.mark.parametrize(

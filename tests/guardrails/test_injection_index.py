@@ -17,7 +17,7 @@ from sdrag.guardrails.injection.disguises import views
 
 ROOT = Path(__file__).parents[2]
 Found = list[tuple[str, int, int]]
-LISTED = patterns.listed_patterns(ciphered=True)
+LISTED = patterns.list_patterns(ciphered=True)
 ALL = [pattern for listed in LISTED.values() for pattern in listed]
 WORDS = sorted({word for pattern in ALL for word in pattern.needs})
 
@@ -26,7 +26,7 @@ def by_every_pattern(text: str, *, ciphered: bool) -> Found:
     """Find phrases with every pattern, tried everywhere."""
     return [
         (name, *match.span())
-        for name, listed in patterns.listed_patterns(ciphered=ciphered).items()
+        for name, listed in patterns.list_patterns(ciphered=ciphered).items()
         for pattern in listed
         for match in compiled(pattern.match).finditer(text)
     ]

@@ -10,7 +10,7 @@ import pytest
 from sdrag.effects.callers import iterate_sync
 from sdrag.effects.steps import run
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import Asked, Settings
+from sdrag.highlight.exchange import Inquiry, Settings
 from sdrag.highlight.questions import split_questions
 from sdrag.highlight.streaming import stream
 from sdrag.policy import HighlightSection
@@ -39,7 +39,7 @@ def ask(question, model=None, embed=None, **rules):
     section = HighlightSection.model_validate(rules)
     held = Settings(highlight, section, has_model=model is not None)
     runner = Scripted(complete=model, embed=embed)
-    result = run(answer(Asked(question, PASSAGES), held), runner)
+    result = run(answer(Inquiry(question, PASSAGES), held), runner)
     return result, [
         "\n".join(message.content.text for message in item.messages)
         for effect in runner.effects
@@ -114,7 +114,7 @@ def test_several_questions_are_answered_in_their_order(question, most, text, rea
     result, _ = ask(question, max_questions=most)
     held = Settings(highlight, HighlightSection(max_questions=most))
     host = host_of(Scripted(), lambda _: [])
-    pieces = list(iterate_sync(stream(Asked(question, PASSAGES), held, host)))
+    pieces = list(iterate_sync(stream(Inquiry(question, PASSAGES), held, host)))
 
     assert (result.text, result.reason) == (text, reason)
     assert result.ending.declined is (text == DECLINE)

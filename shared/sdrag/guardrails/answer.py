@@ -8,6 +8,12 @@ have put there; every claim is grounded; no passage contradicts it; every claim 
 rightly cited; and where the policy wants it, it says how fresh its sources are.
 Whatever cannot be checked is said to be unchecked: an answer has the status `checked`
 only if every check that the policy asks for was made and passed.
+
+What was located in a document is in its register as keyed hashes, which say nothing in
+a dump. A released passage names its document by an opaque handle, and the constraints
+that took something out of it. The answer is read for the forms that these withhold
+there, as they are and as runs of words whatever separates them (`AnnaKarlsson`), and
+decoded (base64, letters apart or of other scripts).
 """
 
 from __future__ import annotations
@@ -15,22 +21,24 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded, Status
+from sdrag.guardrails.evidence import evidence
 from sdrag.guardrails.grounding.check import check_yes_or_no
 from sdrag.guardrails.notices import sources
 from sdrag.guardrails.statements.claims import find_citations, is_wordless
-from sdrag.guardrails.withheld import find_withheld, is_of_another
 from sdrag.placeholders import Placeholders
 from sdrag.policy import GUARDS, Policy
 from sdrag.state import State
+from sdrag.state.keys import DOCUMENT_BYTES, PROCESS_KEYS
+from sdrag.text.readings import readings
 from sdrag.text.spans import SpanUnion, merge, splice, subtract
-from sdrag.vocabulary import Principal, Span
+from sdrag.vocabulary import Passage, Principal, Span
 
 MOST_CHARACTERS = 40_000
 _CHUNK = re.compile(r"\S+")
@@ -58,13 +66,13 @@ def open_answer(
     """
     draft = replace(draft, passages=sources(draft.passages))
     work = AnswerWork(draft, policy, placeholders, draft.answer)
-    if _malformed(draft.answer):
+    if _is_malformed(draft.answer):
         return work.decline("answer", "malformed")
-    if is_of_another(draft.passages, principal, state):
+    if _is_of_another(draft.passages, principal, state):
         return work.decline("withheld", "other-audience")
-    work.is_unchecked = is_of_another(draft.passages, None, state, by_key=True)
+    work.is_unchecked = _is_of_another(draft.passages, None, state, by_key=True)
     if state:
-        found = find_withheld(draft.passages, draft.answer, policy, state)
+        found = _find_withheld(draft.passages, draft.answer, policy, state)
         work.withheld, is_known = found
         work.is_unchecked |= not is_known
     return work
@@ -82,10 +90,10 @@ def guard(work: AnswerWork, *, now: datetime) -> Steps[Guarded]:
             refused: Guarded | None = yield from entry.load()(work, section)
             if refused:
                 return refused
-    return _finished(work, now)
+    return _finish(work, now)
 
 
-def _malformed(answer: object) -> bool:
+def _is_malformed(answer: object) -> bool:
     """Say whether an answer is nothing that can be checked."""
     if not isinstance(answer, str) or is_wordless(answer):
         return True
@@ -103,14 +111,14 @@ def _cut_withheld(work: AnswerWork) -> Guarded | None:
     What is no longer known of was not looked for.
     """
     text, disclosure = work.text, work.policy.disclosure
-    cited = SpanUnion(_known_citations(work))
+    cited = SpanUnion(_find_known_citations(work))
     spans = [span for span in work.withheld if not cited.contains(span)]
     standing = work.placeholders.find(text)
     spans = [part for span in spans for part in subtract(span, standing)]
     if spans:
         if disclosure.on_guess == "decline":
             return work.decline("withheld", "not-in-context")
-        cuts = _widened(text, merge(spans))
+        cuts = _widen(text, merge(spans))
         work.text = splice(text, cuts, lambda _: disclosure.mark)
         work.note("withheld", "not-in-context", "redacted", len(cuts))
     if work.is_unchecked:
@@ -118,7 +126,78 @@ def _cut_withheld(work: AnswerWork) -> Guarded | None:
     return None
 
 
-def _known_citations(work: AnswerWork) -> list[Span]:
+def _find_withheld(
+    passages: Sequence[Passage], answer: str, policy: Policy, state: State
+) -> tuple[tuple[Span, ...], bool]:
+    """
+    Return where an answer holds a form that was withheld from its passages.
+
+    Returns:
+        The spans, and whether it is known of each passage what was cut out of it. It
+        is not where the state knows nothing of the document, where the policy has not
+        got the constraint, or in other words, and where it leaves the evidence out.
+    """
+    cut = list(_cut(passages))
+    registers = state.findings.registers({handle for handle, _ in cut})
+    hiding: dict[bytes, set[bytes]] = {}
+    is_known = not (passages and policy.metadata.evidence is None and policy.rules)
+    for handle, names in cut:
+        rules, recorded = _rules(names, policy, state), set(registers[handle].rules())
+        is_known = is_known and rules is not None and rules <= recorded
+        hiding.setdefault(handle, set()).update(recorded if rules is None else rules)
+    read = readings(answer)
+    spans = {
+        span
+        for handle, register in registers.items()
+        for rules, span in register.find_forms(read, loose=True)
+        if not hiding[handle].isdisjoint(rules)
+    }
+    return tuple(sorted(spans)), is_known
+
+
+def _is_of_another(
+    passages: Iterable[Passage],
+    principal: Principal | None,
+    state: State | None,
+    *,
+    by_key: bool = False,
+) -> bool:
+    """
+    Say whether passages were released for another principal.
+
+    `by_key`: say instead whether another state says for whom, so it is not known.
+    """
+    wanted = (state.shared_keys if state else PROCESS_KEYS).audience(principal)
+    tags = {str(tag) for item in passages if (tag := evidence(item).get("audience"))}
+    if by_key:
+        return any(tag[:4] != wanted[:4] for tag in tags)
+    return any(tag[:4] == wanted[:4] and tag != wanted for tag in tags)
+
+
+def _rules(names: Iterable[str], policy: Policy, state: State) -> set[bytes] | None:
+    """Return the keys of constraints; none, where the policy lacks one."""
+    known = {rule.id: state.keys.rule(rule) for rule in policy.rules}
+    return {known[name] for name in names} if set(names) <= set(known) else None
+
+
+def _cut(passages: Iterable[Passage]) -> Iterator[tuple[bytes, list[str]]]:
+    """Yield the handle of each passage that says it was cut, and by what."""
+    for passage in passages:
+        facts = evidence(passage)
+        if facts.get("spans") or "document" in facts:
+            yield _handle(facts.get("document")), list(facts.get("constraints") or ())
+
+
+def _handle(value: object) -> bytes:
+    """Read a handle; what is none is one that nothing is known of."""
+    try:
+        handle = bytes.fromhex(str(value))
+    except ValueError:
+        return b""
+    return handle if len(handle) == DOCUMENT_BYTES else b""
+
+
+def _find_known_citations(work: AnswerWork) -> list[Span]:
     """Return the citations of an answer that hold the number or id of a passage."""
     ids = {passage.id for passage in work.draft.passages}
     ids |= {str(number) for number in range(1, len(work.draft.passages) + 1)}
@@ -126,7 +205,7 @@ def _known_citations(work: AnswerWork) -> list[Span]:
     return [mark for mark in marks if mark.of(work.text)[1:-1].strip() in ids]
 
 
-def _widened(text: str, spans: Sequence[Span]) -> list[Span]:
+def _widen(text: str, spans: Sequence[Span]) -> list[Span]:
     """
     Widen cuts to whole words or codes and their initials, and join neighbours.
 
@@ -163,10 +242,10 @@ def _units(text: str) -> Iterator[Span]:
                 yield Span(*word.span())
 
 
-def _finished(work: AnswerWork, now: datetime) -> Guarded:
+def _finish(work: AnswerWork, now: datetime) -> Guarded:
     """Write the marks into the answer, drop what is to be dropped, add the date."""
     marked: dict[Span, str] = {}
-    for index, mark in work.marks.items():
+    for index, mark in work.annotations.items():
         span = work.claims[index].span
         kept = "" if index in work.dropped else f"{span.of(work.text)} [{mark}]"
         marked[span] = kept

@@ -160,7 +160,7 @@ class AnswerWork(Confidential):
     supports: tuple[ClaimSupport, ...] = ()
     faults: tuple[CitationFault, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
-    marks: dict[int, str] = field(default_factory=dict)
+    annotations: dict[int, str] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     decisions: list[Decision] = field(default_factory=list)
     cited: frozenset[int] = frozenset()
@@ -181,7 +181,7 @@ class AnswerWork(Confidential):
         supporting = {
             name
             for index, support in enumerate(self.supports)
-            if index not in self.marks
+            if index not in self.annotations
             for name in support.passage_ids
         }
         passages = self.draft.passages

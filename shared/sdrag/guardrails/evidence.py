@@ -14,7 +14,7 @@ from typing import Any
 
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
-MARK = "mark"
+RELEASE_STAMP = "mark"
 """Of the evidence: the keyed hash that shows that a text is as it was released."""
 
 
@@ -24,7 +24,7 @@ def evidence(passage: Passage) -> Mapping[str, Any]:
     return facts if isinstance(facts, Mapping) else {}
 
 
-def stamped(passage: Passage, facts: Mapping[str, Any]) -> Passage:
+def add_evidence(passage: Passage, facts: Mapping[str, Any]) -> Passage:
     """Return a passage with more evidence on it."""
     if not facts:
         return passage

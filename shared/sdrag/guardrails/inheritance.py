@@ -111,7 +111,9 @@ def inherit(
             whole = Span(0, max(1, len(document.text)))
             place = _place(chunk, document.text) if sections else whole
             # In doubt all sections are touched, and the most closed of them holds.
-            metadata = inherited(place or whole, document.metadata, sections, policy)
+            metadata = combine_metadata(
+                place or whole, document.metadata, sections, policy
+            )
         if place is None:
             metadata |= closed
             decisions.append(Decision(passage.id, "withheld", "access", "unplaced"))
@@ -131,7 +133,7 @@ def _place(chunk: Chunk, text: str) -> Span | None:
     return Span(start, start + len(part))
 
 
-def inherited(
+def combine_metadata(
     chunk: Span,
     document: Metadata,
     sections: Sequence[DocumentSection],
@@ -152,7 +154,7 @@ def inherited(
         for key in _document_keys(policy)
         if document.get(key) is not None
     }
-    for key, combine in _combined_keys(policy).items():
+    for key, combine in _combiners(policy).items():
         values = [layer[key] for layer in layers if layer.get(key) is not None]
         if values:
             metadata[key] = combine(values)
@@ -193,7 +195,7 @@ def tags_for_nobody(section: AccessSection) -> dict[str, Any]:
     return {section.level_key: _UNREACHABLE_LEVEL}
 
 
-def _combined_keys(policy: Policy) -> dict[str, Callable[[list[Any]], Any]]:
+def _combiners(policy: Policy) -> dict[str, Callable[[list[Any]], Any]]:
     """Say by key how the values of several sections become one."""
     combined: dict[str, Callable[[list[Any]], Any]] = {}
     if access := policy.access:

@@ -82,7 +82,7 @@ def at_retrieval(
     """
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    for passage, value in (yield from _scored(passages, retrieval.query, section)):
+    for passage, value in (yield from _score_each(passages, retrieval.query, section)):
         if value is not None and value >= section.min_score:
             kept.append(replace(passage, score=value) if section.rerank else passage)
             continue
@@ -97,18 +97,18 @@ def at_retrieval(
     return Screened((), tuple(decisions), notices)
 
 
-def _scored(
+def _score_each(
     passages: Sequence[Passage], query: str, section: RelevanceSection
 ) -> Steps[list[tuple[Passage, float | None]]]:
     """Pair each passage with its score from 0 to 1, or None where it has none."""
     if section.rerank:
-        values = yield from _reranked(passages, query)
+        values = yield from _rerank(passages, query)
         pairs = list(zip(passages, values, strict=True))
         return sorted(pairs, key=lambda pair: pair[1] or 0.0, reverse=True)
     scores = [passage.score for passage in passages]
     scale = _scale(scores, section)
     if scale is None:
-        values = yield from _measured(passages, query)
+        values = yield from _measure(passages, query)
     else:
         values = [None if item is None else unit(item, scale) for item in scores]
     return list(zip(passages, values, strict=True))
@@ -123,7 +123,7 @@ def _scale(scores: Sequence[float | None], section: RelevanceSection) -> Scale |
     return "similarity" if looks_similar(scores) else None
 
 
-def _reranked(passages: Sequence[Passage], query: str) -> Steps[list[float | None]]:
+def _rerank(passages: Sequence[Passage], query: str) -> Steps[list[float | None]]:
     try:
         answers = yield from score((query, passage.text) for passage in passages)
     except SdragError:
@@ -131,7 +131,7 @@ def _reranked(passages: Sequence[Passage], query: str) -> Steps[list[float | Non
     return _probabilities(answers)
 
 
-def _measured(passages: Sequence[Passage], query: str) -> Steps[list[float | None]]:
+def _measure(passages: Sequence[Passage], query: str) -> Steps[list[float | None]]:
     if not passages:
         return []
     try:

@@ -1,20 +1,21 @@
 """
-Source separation: the model is told what is data, between marks that data cannot forge.
+Source separation: the model is told what is data, by delimiters that it cannot forge.
 
 "Clearly delineate user input from retrieved context in the model's prompt, and
 instruct the model to treat retrieved content as data, not instructions" (section
 3.5). A fixed delimiter can be written into a document; a code drawn at random for each
-request cannot, and what looks like one of the marks is escaped all the same. Notices
-of the guards are no sources, and stand after them. This lowers the odds of an
+request cannot, and what looks like a delimiter is escaped all the same. Notices of
+the guards are no sources, and stand after them. This lowers the odds of an
 injection, and guarantees nothing: it is one layer of several.
 
-Where a framework joins sources after they were marked, and splits what it joined,
-`restore_marks` reads the marks again and mends those that were torn. Half of a code is
-a keyed hash of the other half, so a forged mark is told from a genuine one.
+Where a framework joins delimited sources, and splits what it joined,
+`restore_delimiters` reads the delimiters again and mends those that were torn. Half of
+a code is a keyed hash of the other half, so a forged delimiter is told from a genuine
+one.
 
-Where ids are cited, the id of a source stands in its marks, after its number. An id of
-other characters than those of file names, UUIDs and addresses is not printed: it could
-end the mark, or speak to the model.
+Where ids are cited, the id of a source stands in its delimiters, after its number. An
+id of other characters than those of file names, UUIDs and addresses is not printed: it
+could end the delimiter, or speak to the model.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ INSTRUCTION = (
 TEMPLATE = "{instruction}\n\n{sources}\n\n[[QUESTION]]\n{question}"
 """The order of the parts, for hosts that build their prompt from strings."""
 
-_MARK = re.compile(r"\[\[(?=[\W_]{0,8}(?:BEGIN|END|QUESTION|SYSTEM))", re.IGNORECASE)
+_FORGED = re.compile(r"\[\[(?=[\W_]{0,8}(?:BEGIN|END|QUESTION|SYSTEM))", re.IGNORECASE)
 _TAG = re.compile(
     r"<(?=[/\s|]{0,8}(?:system|context|user|assistant|im_|inst|source))", re.IGNORECASE
 )
@@ -53,7 +54,7 @@ _GENUINE = re.compile(
     rf"\[\[(BEGIN|END) SOURCE (\d{{1,4}}(?: {_ID})?) ([0-9a-f]{{24}})\]\]"
 )
 _NOTES = "notes"
-"""Stands in the mark of what is known to be data, but not of which source."""
+"""Stands in the delimiters of what is known to be data, but not of which source."""
 
 
 def cites_ids(policy: PolicySource | None) -> bool:
@@ -83,11 +84,11 @@ def join_sources(passages: Sequence[Passage], *, by_id: bool = False) -> str:
     """
     Join passages into the part of a prompt that `INSTRUCTION` speaks of.
 
-    `by_id`: citations are to refer to ids, so the marks show them.
+    `by_id`: citations are to refer to ids, so the delimiters show them.
     """
     code = new_code()
     blocks = [
-        mark_source(passage.text, label_of(passage, number, by_id=by_id), code)
+        delimit_source(passage.text, label_of(passage, number, by_id=by_id), code)
         for number, passage in enumerate(sources(passages), start=1)
     ]
     return "\n".join((*blocks, *(item.text for item in passages if is_notice(item))))
@@ -100,55 +101,55 @@ def new_code() -> str:
 
 
 def label_of(passage: Passage, number: int, *, by_id: bool) -> str:
-    """Return what names a source in its marks: its number, and its id if asked for."""
+    """Return what names a source: its number, and its id if asked for."""
     if by_id and not is_unnamed(passage) and _PRINTED_ID.fullmatch(passage.id):
         return f"{number} {passage.id}"
     return str(number)
 
 
-def mark_source(text: str, label: str, code: str) -> str:
-    """Put the marks of a source around a text, which is broken where it forges one."""
-    escaped = _TAG.sub("&lt;", _MARK.sub("[ [", text))
+def delimit_source(text: str, label: str, code: str) -> str:
+    """Put delimiters around a text, which is broken where it forges one."""
+    escaped = _TAG.sub("&lt;", _FORGED.sub("[ [", text))
     return f"[[BEGIN SOURCE {label} {code}]]\n{escaped}\n[[END SOURCE {label} {code}]]"
 
 
-def restore_marks(context: str, *, unmarked: str = _NOTES) -> str:
+def restore_delimiters(context: str, *, label: str = _NOTES) -> str:
     """
-    Mend the marks in sources that were marked, joined, and perhaps split again.
+    Mend the delimiters of sources that were joined, and perhaps split again.
 
     Args:
-        context: What stands in a prompt; it may have no genuine marks at all.
-        unmarked: The number of a context without marks. By default it has none: it is
-            not known which source it is from.
+        context: What stands in a prompt; it may have no genuine ones at all.
+        label: The number of a context without them. By default it has none: it is not
+            known which source it is from.
 
     Returns:
-        Text in which everything is between marks of one code, but for the notices,
+        Text in which everything is between delimiters of one code, but for the notices,
         which come last.
     """
-    marks = [mark for mark in _GENUINE.finditer(context) if _is_genuine(mark[3])]
-    code, other = (marks[0][3], _NOTES) if marks else (new_code(), unmarked)
+    lines = [line for line in _GENUINE.finditer(context) if _is_genuine(line[3])]
+    code, other = (lines[0][3], _NOTES) if lines else (new_code(), label)
     blocks: list[str] = []
     notices: list[str] = []
-    for label, part in _parts(context, [mark for mark in marks if mark[3] == code]):
+    for name, part in _parts(context, [line for line in lines if line[3] == code]):
         text = part
-        if label is None:  # between sources, where notices stand
+        if name is None:  # between sources, where notices stand
             notice, text = split_notices(part)
             notices += [notice] if notice else []
         if text.strip():
-            blocks.append(mark_source(text.strip(), label or other, code))
-    return "\n".join((*(blocks or [mark_source("", other, code)]), *notices))
+            blocks.append(delimit_source(text.strip(), name or other, code))
+    return "\n".join((*(blocks or [delimit_source("", other, code)]), *notices))
 
 
 def _parts(
-    context: str, marks: Sequence[re.Match[str]]
+    context: str, lines: Sequence[re.Match[str]]
 ) -> Iterator[tuple[str | None, str]]:
-    """Yield the texts around marks with the label of their source, if one is known."""
+    """Yield the texts around lines with the label of their source, if one is known."""
     start, label = 0, None
-    for mark in marks:
-        ends = mark[2] if mark[1] == "END" else None
+    for line in lines:
+        ends = line[2] if line[1] == "END" else None
         # What stands before an END belongs to it, also where its BEGIN was torn off.
-        yield ends if label is None else label, context[start : mark.start()]
-        start, label = mark.end(), None if ends is not None else mark[2]
+        yield ends if label is None else label, context[start : line.start()]
+        start, label = line.end(), None if ends is not None else line[2]
     yield label, context[start:]
 
 

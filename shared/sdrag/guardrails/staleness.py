@@ -66,11 +66,11 @@ def drop_stale(
     passages: Sequence[Passage], section: StalenessSection, *, now: datetime
 ) -> Screened:
     """Drop what is out of date, at a moment."""
-    replaced = _replaced(passages, section)
+    replaced = _find_replaced(passages, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
     for index, passage in enumerate(passages):
-        reason = replaced.get(index) or _expired(passage, section, now)
+        reason = replaced.get(index) or _why_expired(passage, section, now)
         is_flagged = reason == "expired" and section.action == "disclaim"
         if is_flagged or not reason:
             kept.append(passage)
@@ -80,7 +80,7 @@ def drop_stale(
     return Screened(tuple(kept), tuple(decisions))
 
 
-def ranked_at_retrieval(
+def rank_at_retrieval(
     passages: Sequence[Passage], section: StalenessSection, retrieval: Retrieval
 ) -> Steps[Screened]:
     """
@@ -101,7 +101,7 @@ def facts(
         return {}
     updated = instant(passage.metadata.get(section.updated_key))
     known: dict[str, Any] = {"updated": updated.date().isoformat()} if updated else {}
-    return known | ({"expired": True} if _expired(passage, section, now) else {})
+    return known | ({"expired": True} if _why_expired(passage, section, now) else {})
 
 
 def disclaimer(
@@ -131,7 +131,7 @@ def disclaimer(
     return " ".join(parts)
 
 
-def _expired(passage: Passage, section: StalenessSection, now: datetime) -> str:
+def _why_expired(passage: Passage, section: StalenessSection, now: datetime) -> str:
     value = passage.metadata.get(section.valid_until_key)
     if value is None:
         return ""
@@ -141,7 +141,9 @@ def _expired(passage: Passage, section: StalenessSection, now: datetime) -> str:
     return "expired" if until < now else ""
 
 
-def _replaced(passages: Sequence[Passage], section: StalenessSection) -> dict[int, str]:
+def _find_replaced(
+    passages: Sequence[Passage], section: StalenessSection
+) -> dict[int, str]:
     """Return which passages a newer version replaces, by their place."""
     reasons: dict[int, str] = {}
     versions: dict[str, list[tuple[int, Any]]] = defaultdict(list)
@@ -223,9 +225,9 @@ def instant(value: Any) -> datetime | None:
     """
     try:
         if isinstance(value, str):
-            return _zoned(datetime.fromisoformat(value.strip()))
+            return _with_zone(datetime.fromisoformat(value.strip()))
         if isinstance(value, datetime):
-            return _zoned(value)
+            return _with_zone(value)
         if isinstance(value, date):
             return datetime.combine(value, time.min, tzinfo=UTC)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -244,5 +246,5 @@ def last_instant(value: Any) -> datetime | None:
     return read
 
 
-def _zoned(value: datetime) -> datetime:
+def _with_zone(value: datetime) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -23,7 +23,13 @@ from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.replies import read_reply
 from sdrag.effects.steps import CUT_OFF, Steps, complete, replied, why_failed
 from sdrag.errors import PromptSanitizationError, SdragError
-from sdrag.highlight.exchange import Answer, Asked, Context, Plan, Settings
+from sdrag.highlight.exchange import (
+    Answer,
+    AnswerPlan,
+    Context,
+    Inquiry,
+    Settings,
+)
 from sdrag.highlight.highlighters import propose
 from sdrag.highlight.questions import ask_verdict, is_guessed, split_questions
 from sdrag.highlight.summarizer import MAX_GUESSES, Summary, summary_prompt
@@ -33,7 +39,7 @@ from sdrag.vocabulary import Decision, Highlight, Passage
 _DIGITS = re.compile(r"(\d+)")
 
 
-def answer(asked: Asked, settings: Settings) -> Steps[Answer]:
+def answer(asked: Inquiry, settings: Settings) -> Steps[Answer]:
     """
     Answer a question; several of one message one after the other.
 
@@ -47,7 +53,7 @@ def answer(asked: Asked, settings: Settings) -> Steps[Answer]:
     return _join(answers)
 
 
-def parts_of(asked: Asked, settings: Settings) -> list[Asked]:
+def parts_of(asked: Inquiry, settings: Settings) -> list[Inquiry]:
     """Return what is answered apart."""
     most = settings.rules.max_questions
     if most == 1:
@@ -66,7 +72,7 @@ def _join(answers: Sequence[Answer]) -> Answer:
     )
 
 
-def finish(asked: Asked, planned: Plan, settings: Settings) -> Steps[Answer]:
+def finish(asked: Inquiry, planned: AnswerPlan, settings: Settings) -> Steps[Answer]:
     """Ask the summarizer, and return what may be released."""
     if planned.prompt is None:
         return Answer(planned.text, planned.highlights, planned.reason, planned.dropped)
@@ -80,7 +86,7 @@ def finish(asked: Asked, planned: Plan, settings: Settings) -> Steps[Answer]:
     return (yield from release(asked, planned, summary, settings))
 
 
-def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
+def plan(asked: Inquiry, settings: Settings) -> Steps[AnswerPlan]:
     """
     Do all that comes before the summarizer is asked.
 
@@ -106,9 +112,9 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
         raise
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
         text, reason = settings.rules.decline_text, "highlighter-failed"
-        return Plan(text, reason=reason, dropped=unread)
-    planned = yield from _planned(asked, verified.highlights, settings)
-    return replace(planned, dropped=(*unread, *_refused(verified)))
+        return AnswerPlan(text, reason=reason, dropped=unread)
+    planned = yield from _plan_summary(asked, verified.highlights, settings)
+    return replace(planned, dropped=(*unread, *_report_refusals(verified)))
 
 
 def _select(
@@ -172,22 +178,22 @@ def _verify(
     )
 
 
-def _refused(verified: Verification) -> Iterator[Decision]:
+def _report_refusals(verified: Verification) -> Iterator[Decision]:
     for refusal in verified.refusals:
         name = refusal.passage_id or "extract"
         yield Decision(name, "dropped", "highlight", refusal.reason)
 
 
-def _planned(
-    asked: Asked, highlights: tuple[Highlight, ...], settings: Settings
-) -> Steps[Plan]:
+def _plan_summary(
+    asked: Inquiry, highlights: tuple[Highlight, ...], settings: Settings
+) -> Steps[AnswerPlan]:
     """Make a prompt of what was verified; decline where that is nothing."""
     rules = settings.rules
     if not highlights:
-        return Plan(rules.decline_text, reason="nothing-highlighted")
+        return AnswerPlan(rules.decline_text, reason="nothing-highlighted")
     text = "\n".join(highlight.text for highlight in highlights)
     if not settings.has_model:
-        return Plan(text, None, highlights)
+        return AnswerPlan(text, None, highlights)
     question, verdict = untrusted(asked.question), None
     if rules.yes_no:
         verdict = yield from ask_verdict(question, highlights, asked.labels)
@@ -198,11 +204,11 @@ def _planned(
         guesses=rules.min_similarity is not False,
         verdict=verdict,
     )
-    return Plan(text, prompt, highlights)
+    return AnswerPlan(text, prompt, highlights)
 
 
 def release(
-    asked: Asked, planned: Plan, summary: Summary, settings: Settings
+    asked: Inquiry, planned: AnswerPlan, summary: Summary, settings: Settings
 ) -> Steps[Answer]:
     """Return the answer of a summary, its highlights, or the text for declining."""
     text = summary.answer.strip()
@@ -220,6 +226,6 @@ def release(
     return Answer(text, planned.highlights, fault, planned.dropped)
 
 
-def decline(settings: Settings, planned: Plan, reason: str) -> Answer:
+def decline(settings: Settings, planned: AnswerPlan, reason: str) -> Answer:
     """Release the text for declining."""
     return Answer(settings.rules.decline_text, (), reason, planned.dropped)

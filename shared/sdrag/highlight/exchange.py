@@ -109,7 +109,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Asked(Confidential):
+class Inquiry(Confidential):
     """
     A question and what was retrieved for it.
 
@@ -126,7 +126,7 @@ class Asked(Confidential):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(Confidential):
+class AnswerPlan(Confidential):
     """
     What may be released, before the last call.
 

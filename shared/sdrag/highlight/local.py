@@ -99,7 +99,7 @@ def _extracts(text: str, texts: Sequence[str]) -> Iterator[str]:
     candidates = [
         candidate
         for index, passage in enumerate(texts)
-        for candidate in _covered(index, passage, question)
+        for candidate in _find_covered(index, passage, question)
     ]
     if not candidates:
         return
@@ -254,13 +254,13 @@ def _choose(scores: Vector, candidates: Sequence[_Candidate]) -> list[_Candidate
     return taken
 
 
-def _covered(index: int, text: str, question: _Question) -> Iterator[_Candidate]:
+def _find_covered(index: int, text: str, question: _Question) -> Iterator[_Candidate]:
     """Yield the sentences of a passage whose surroundings meet the question."""
     candidates = [
         _Candidate(
             index, sentence, sentence.span.of(text), question.met_by(sentence.tokens)
         )
-        for sentence in _embedded(text)
+        for sentence in _recall(text)
         if len(sentence.tokens)
     ]
     groups = [
@@ -286,7 +286,7 @@ _key = secrets.token_bytes(32)
 _memo: Memo[bytes, tuple[_Sentence, ...]] = Memo(2_048)
 
 
-def _embedded(text: str) -> tuple[_Sentence, ...]:
+def _recall(text: str) -> tuple[_Sentence, ...]:
     """Give the sentences of a passage with their vectors."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), key=_key).digest()
     known = _memo.get(digest)

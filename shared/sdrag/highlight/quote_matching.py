@@ -83,7 +83,9 @@ class Matcher(Confidential):
             for span in _whole_occurrences(needle, folded, text) if needle else ():
                 yield Match(index, _with_emphasis(text, span), _EXACT)
 
-    def missed(self, quotation: str) -> Literal["cuts-a-word", "spans-passages", ""]:
+    def explain_miss(
+        self, quotation: str
+    ) -> Literal["cuts-a-word", "spans-passages", ""]:
         """Say why there is no match, where the words are there after all."""
         needle = fold_text(quotation)
         if any(needle in folded.text for folded in self.folded):
@@ -95,10 +97,10 @@ class Matcher(Confidential):
         best: Match | None = None
         for index, folded in enumerate(self.folded):
             floor = best.score if best else self.threshold
-            span = _aligned(needle, folded, floor)
+            span = _align(needle, folded, floor)
             if span is None:
                 continue
-            whole = _trimmed(self.texts[index], widen(self.texts[index], span))
+            whole = _trim(self.texts[index], widen(self.texts[index], span))
             score = fuzz.ratio(needle, fold_text(whole.of(self.texts[index])))
             if score >= self.threshold and (best is None or score > best.score):
                 best = Match(index, whole, score)
@@ -127,14 +129,14 @@ def _with_emphasis(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-def _trimmed(text: str, span: Span) -> Span:
+def _trim(text: str, span: Span) -> Span:
     """Take the outer whitespace off a span that holds more than that."""
     stretch = span.of(text)
     start = span.start + len(stretch) - len(stretch.lstrip())
     return Span(start, start + len(stretch.strip())) if stretch.strip() else span
 
 
-def _aligned(needle: str, folded: Folded, floor: float) -> Span | None:
+def _align(needle: str, folded: Folded, floor: float) -> Span | None:
     """Find the stretch most like the needle, where one can be like enough."""
     longest = len(folded.text) * (2 * _EXACT - floor)
     if floor >= _EXACT or len(needle) * floor > longest:

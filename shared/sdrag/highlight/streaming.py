@@ -29,7 +29,13 @@ from sdrag.highlight.answering import (
     plan,
     release,
 )
-from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
+from sdrag.highlight.exchange import (
+    Answer,
+    AnswerPlan,
+    Ending,
+    Inquiry,
+    Settings,
+)
 from sdrag.highlight.summarizer import Summary
 from sdrag.vocabulary import Confidential, Highlight
 
@@ -76,7 +82,7 @@ class StreamHost(Confidential):
 
 
 async def stream(
-    asked: Asked, settings: Settings, host: StreamHost
+    asked: Inquiry, settings: Settings, host: StreamHost
 ) -> AsyncGenerator[Piece, None]:
     """
     Yield the highlights, the answer in pieces, and how it ended.
@@ -117,7 +123,10 @@ def _whole(answered: Answer) -> tuple[Piece, ...]:
 
 
 def _conclude(
-    asked: Asked, planned: Plan, reply: _ReplyReader, settings: Settings
+    asked: Inquiry,
+    planned: AnswerPlan,
+    reply: _ReplyReader,
+    settings: Settings,
 ) -> Steps[Answer]:
     """Return the answer that has left, or the one that still may."""
     if reply.has_words:

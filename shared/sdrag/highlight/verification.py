@@ -163,7 +163,9 @@ class _Verifier(Confidential):
             return Refusal(index, "too-few-words", words)
         match = self.matcher.find(extract)
         if match is None:
-            return Refusal(index, self.matcher.missed(extract) or "not-found", words)
+            return Refusal(
+                index, self.matcher.explain_miss(extract) or "not-found", words
+            )
         passage = self.passages[match.passage]
         words = count_words(passage.text, match.span, self.holes[match.passage])
         if words < self.min_words:

@@ -21,7 +21,7 @@ from pydantic import Field, ValidationError, field_validator
 from sdrag.errors import PolicyError, UsageError
 from sdrag.policy.constraint_sections import ConstraintSection, Keeps
 from sdrag.policy.guards import GUARDS, GuardSections
-from sdrag.policy.reading import Lines, explained, parsed, text_of
+from sdrag.policy.reading import Lines, explain_problems, parse_yaml, text_of
 from sdrag.policy.sections import (
     DisclosureSection,
     HighlightSection,
@@ -89,7 +89,7 @@ class Policy(GuardSections):
 
     @field_validator("constraints")
     @classmethod
-    def _numbered(
+    def _number_constraints(
         cls, value: tuple[ConstraintSection, ...]
     ) -> tuple[ConstraintSection, ...]:
         """Give each constraint an id; its place in the list, where it has none."""
@@ -117,9 +117,9 @@ class Policy(GuardSections):
         if isinstance(source, Policy):
             return source
         if isinstance(source, Mapping):
-            return cls._checked(dict(source), {})
+            return cls._check(dict(source), {})
         if isinstance(source, (list, tuple)):
-            return cls._checked({"constraints": list(source)}, {})
+            return cls._check({"constraints": list(source)}, {})
         if not isinstance(source, (str, Path)):
             raise PolicyError(
                 f"A policy is no {type(source).__name__}.",
@@ -135,10 +135,10 @@ class Policy(GuardSections):
         Raises:
             PolicyError: As `read`.
         """
-        read = parsed(text)
+        read = parse_yaml(text)
         if isinstance(read, PolicyError):
             raise read
-        return cls._checked(*read)
+        return cls._check(*read)
 
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:
@@ -170,7 +170,7 @@ class Policy(GuardSections):
             update={"disclosure": every, "session": None, "allow_empty": True}
         )
 
-    def fitted(self, tokens: int) -> Self:
+    def limit_tokens(self, tokens: int) -> Self:
         """
         Return the same policy with at most so many tokens of text in a prompt.
 
@@ -220,12 +220,12 @@ class Policy(GuardSections):
     __str__ = __repr__
 
     @classmethod
-    def _checked(cls, value: dict[str, Any], lines: Lines) -> Policy:
+    def _check(cls, value: dict[str, Any], lines: Lines) -> Policy:
         try:
             return cls.model_validate(value)
         except ValidationError as error:
             problems = error.errors(include_input=False, include_url=False)
-        raise explained(problems, lines, cls)
+        raise explain_problems(problems, lines, cls)
 
 
 def check_not_empty(policy: Policy) -> None:

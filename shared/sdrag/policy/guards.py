@@ -3,8 +3,8 @@ The guards of the policy file: the section of each, and the one table of them al
 
 A guard is off until its section is in the file, and strict from then on. The pipeline
 runs the rows of `GUARDS` in their order, `sdrag check` names them, and the reference in
-`docs/guides/guardrails.md` is made of them. A new guard is a module in
-`sdrag.guardrails`, its section and row here, and its test.
+`docs/guides/guardrails.md` is made of them. A new guard is a module or a package in
+`sdrag.guardrails` with its section, and a row here.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class Guard:
             each stage take and return.
         does: What it does, in one sentence.
         judge: The judge of pairs that it needs where its section asks for one.
+        sends: What text it sends to which model, and when; empty if it never does.
     """
 
     section: str
@@ -71,6 +72,7 @@ class Guard:
     screen: str
     does: str
     judge: Literal["relevance", "entailment", "contradiction"] | None = None
+    sends: str = ""
 
     def settings(self, sections: GuardSections) -> Any:
         """Return its section, or None where it is off."""
@@ -78,11 +80,11 @@ class Guard:
 
     def load(self) -> Callable[..., Any]:
         """Return the function that screens."""
-        return _loaded(self.screen)
+        return _load(self.screen)
 
 
 @cache
-def _loaded(path: str) -> Callable[..., Any]:
+def _load(path: str) -> Callable[..., Any]:
     module, _, name = path.partition(":")
     loaded: Callable[..., Any] = getattr(import_module(module), name)
     return loaded
@@ -107,11 +109,13 @@ GUARDS: tuple[Guard, ...] = (
         "sdrag.guardrails.relevance:at_retrieval",
         "Drops what is not close enough to the question.",
         judge="relevance",
+        sends="Question and passages: to the judge with `rerank: true`, else to"
+        " `embeddings=` where scores are measured.",
     ),
     Guard(
         "staleness",
         "retrieval",
-        "sdrag.guardrails.staleness:ranked_at_retrieval",
+        "sdrag.guardrails.staleness:rank_at_retrieval",
         "Ranks recent passages first.",
     ),
     Guard(
@@ -119,6 +123,7 @@ GUARDS: tuple[Guard, ...] = (
         "retrieval",
         "sdrag.guardrails.injection.screen:at_retrieval",
         "Drops, strips or flags passages that give instructions to a model.",
+        sends='Passages, to `judges={"injection": ...}` where it is passed.',
     ),
     Guard(
         "contradictions",
@@ -126,6 +131,7 @@ GUARDS: tuple[Guard, ...] = (
         "sdrag.guardrails.contradictions.check:at_release",
         "Finds sources that disagree, and does what the strategy says.",
         judge="contradiction",
+        sends="Pairs of released sentences, with `method: nli` or `llm`.",
     ),
     Guard(
         "monitoring",
@@ -139,6 +145,7 @@ GUARDS: tuple[Guard, ...] = (
         "sdrag.guardrails.grounding.check:at_answer",
         "Checks that a passage supports each claim.",
         judge="entailment",
+        sends="Claims and passages, with `method: nli` or `llm`.",
     ),
     Guard(
         "contradictions",
@@ -146,12 +153,14 @@ GUARDS: tuple[Guard, ...] = (
         "sdrag.guardrails.contradictions.check:at_answer",
         "Finds claims that a passage contradicts.",
         judge="contradiction",
+        sends="Claims and sentences, with `method: nli` or `llm`.",
     ),
     Guard(
         "citations",
         "answer",
         "sdrag.guardrails.citations.check:at_answer",
         "Checks that each claim is cited, and rightly.",
+        sends="As `grounding`.",
     ),
 )
 """Every guard that has a section, in the order in which they run."""

@@ -51,14 +51,14 @@ def text_of(path: Path) -> str:
         fault = f"cannot be read ({type(error).__name__})"
     missing = "FileNotFoundError" in fault
     raise PolicyError(
-        f"The policy file{_shown(path) if missing else ''} {fault}.",
+        f"The policy file{_show(path) if missing else ''} {fault}.",
         hint=_nearest_file(path)
         or "Give the path of a YAML file, or a list of sentences: even one is in a"
         " list. Policy.parse reads YAML text.",
     )
 
 
-def _shown(path: Path) -> str:
+def _show(path: Path) -> str:
     """Name what can be nothing but a path; a sentence or a policy's text has spaces."""
     named = path.suffix.lower() in _SUFFIXES and not re.search(r"\s", str(path))
     return f" {path}" if named else ""
@@ -71,10 +71,10 @@ def _nearest_file(path: Path) -> str:
     except (OSError, ValueError):
         return ""
     near = get_close_matches(path.name, set(names) - {path.name}, n=1)
-    return f"Did you mean {path.with_name(near[0])}?" if near and _shown(path) else ""
+    return f"Did you mean {path.with_name(near[0])}?" if near and _show(path) else ""
 
 
-def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
+def parse_yaml(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
     """
     Read YAML; its places are counted before anything is made of them.
 
@@ -130,7 +130,7 @@ def _note_lines(node: yaml.Node | None, place: Place, lines: Lines) -> None:
                 raise PolicyError(
                     "A key occurs twice.",
                     line=key.start_mark.line + 1,
-                    key=_dotted(place if "constraints" in place else inner),
+                    key=_dot(place if "constraints" in place else inner),
                 )
             _note_lines(key, inner, lines)
             _note_lines(value, inner, lines)
@@ -155,12 +155,12 @@ def _nearest(lines: Lines, place: Place) -> int | None:
     return lines.get(())
 
 
-def _dotted(place: Place) -> str:
+def _dot(place: Place) -> str:
     """Return a place as it is written in errors, such as `disclosure.bind_top_n`."""
     return ".".join(str(part) for part in place)
 
 
-def explained(
+def explain_problems(
     problems: Sequence[ErrorDetails], lines: Lines, document: type[Section]
 ) -> PolicyError:
     """Make an error of what pydantic says of a policy."""
@@ -177,14 +177,16 @@ def _problem(
     place = tuple(problem["loc"])
     line = _nearest(lines, place)
     if problem["type"] == "extra_forbidden":
-        return _unknown(place, line, document)
+        return _explain_unknown(place, line, document)
     said = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "model_type":
         said = "A sentence is expected here, or a mapping of keys"
-    return PolicyError(f"{said}.", line=line, key=_dotted(place))
+    return PolicyError(f"{said}.", line=line, key=_dot(place))
 
 
-def _unknown(place: Place, line: int | None, document: type[Section]) -> PolicyError:
+def _explain_unknown(
+    place: Place, line: int | None, document: type[Section]
+) -> PolicyError:
     """Name an unknown key where it may be shown, and the nearest known one."""
     name, section = str(place[-1]), _section_at(place[:-1], document)
     known = get_close_matches(name, section.model_fields, n=1, cutoff=0.7)
@@ -192,14 +194,12 @@ def _unknown(place: Place, line: int | None, document: type[Section]) -> PolicyE
         return PolicyError(
             "There is an unknown key here.",
             line=line,
-            key=_dotted(place[:-1]),
+            key=_dot(place[:-1]),
             hint="A text that holds a colon is in quotes.",
         )
     shown = place if known or _WORD.fullmatch(name) else place[:-1]
     hint = f"Did you mean `{known[0]}`?" if known else ""
-    return PolicyError(
-        "There is no such key.", line=line, key=_dotted(shown), hint=hint
-    )
+    return PolicyError("There is no such key.", line=line, key=_dot(shown), hint=hint)
 
 
 def _section_at(place: Place, document: type[Section]) -> type[Section]:

@@ -89,11 +89,11 @@ def check(
     except SdragError:
         return admitted.then(drop_all(admitted.passages, RULE, "authorizer-failed"))
     return admitted.then(
-        drop_by_reason(admitted.passages, map(_refused, answers), RULE)
+        drop_by_reason(admitted.passages, map(_why_refused, answers), RULE)
     )
 
 
-def _refused(answer: Outcome[Any]) -> str:
+def _why_refused(answer: Outcome[Any]) -> str:
     """Return why the authorizer's answer is a no; anything but True is one."""
     if isinstance(answer, Failure):
         return "authorizer-failed"

@@ -85,7 +85,7 @@ Condition = Eq | In | Contains | Lte | And | Or
 _CHROMA = {Eq: "$eq", Contains: "$contains", Lte: "$lte"}
 
 
-def unlisted(condition: Condition) -> Condition | None:
+def drop_lists(condition: Condition) -> Condition | None:
     """
     Return the strongest condition that asks for no list, and admits no less.
 
@@ -98,9 +98,9 @@ def unlisted(condition: Condition) -> Condition | None:
         case Contains():
             return None
         case Or(parts):
-            return None if None in map(unlisted, parts) else condition
+            return None if None in map(drop_lists, parts) else condition
         case And(parts):
-            kept = tuple(part for part in map(unlisted, parts) if part is not None)
+            kept = tuple(part for part in map(drop_lists, parts) if part is not None)
             return And(kept) if kept else None
     return condition
 

@@ -58,7 +58,7 @@ def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | No
     """Mark the claims whose citations are missing or wrong, or decline."""
     if not work.claims:
         return None
-    cited = cited_places(work.claims, work.draft.passages, section)
+    cited = find_cited_places(work.claims, work.draft.passages, section)
     work.faults = yield from _find_faults(work, cited, section)
     work.cited = frozenset(
         place for places in cited for place in places if place is not None
@@ -66,25 +66,25 @@ def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | No
     for fault in work.faults:
         reason = f"{fault.fault}-unchecked" if fault.unchecked else fault.fault
         work.note(RULE, reason)
-        work.marks.setdefault(fault.claim, f"citation: {reason}")
+        work.annotations.setdefault(fault.claim, f"citation: {reason}")
     if work.faults and section.action == "decline":
         return work.decline(RULE, work.faults[0].fault)
     return None
 
 
-def cited_places(
+def find_cited_places(
     claims: Sequence[Claim], passages: Sequence[Passage], section: CitationsSection
 ) -> Cited:
     """Return the places of the passages that each claim cites."""
-    names = [_split(claim.marks) for claim in claims]
+    names = [_split(claim.citations) for claim in claims]
     if section.format == "number":
         count = len(passages)
         return [
-            [place for name in item for place in _numbered(name, count)]
+            [place for name in item for place in _read_numbers(name, count)]
             for item in names
         ]
     places = {passage.id: index for index, passage in enumerate(passages)}
-    return [[places.get(_labelled(name)) for name in item] for item in names]
+    return [[places.get(_read_label(name)) for name in item] for item in names]
 
 
 def _split(marks: Sequence[str]) -> list[str]:
@@ -92,7 +92,7 @@ def _split(marks: Sequence[str]) -> list[str]:
     return [name.strip() for mark in marks for name in re.split(r"[,;]", mark)]
 
 
-def _numbered(name: str, count: int) -> list[int | None]:
+def _read_numbers(name: str, count: int) -> list[int | None]:
     """Read `1`, `Source 1`, `1-3` and `4:1\u2020source`; None for what is invented."""
     left, dagger, _ = name.partition("\u2020")
     match = _NUMBERS.fullmatch(left.rpartition(":")[2].strip() if dagger else left)
@@ -104,7 +104,7 @@ def _numbered(name: str, count: int) -> list[int | None]:
     return list(range(first - 1, last))
 
 
-def _labelled(name: str) -> str:
+def _read_label(name: str) -> str:
     """Return the id in `4:1\u2020id`, or all of it."""
     left, _, label = name.partition("\u2020")
     return left if not label or _GENERIC.fullmatch(label) else label

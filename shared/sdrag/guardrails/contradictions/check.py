@@ -29,7 +29,7 @@ from sdrag.guardrails.contradictions.opposition import (
     read_sentence,
     share_subject,
 )
-from sdrag.guardrails.evidence import evidence, stamped
+from sdrag.guardrails.evidence import add_evidence, evidence
 from sdrag.guardrails.notices import disagreement, notice
 from sdrag.guardrails.results import Screened
 from sdrag.guardrails.staleness import instant
@@ -63,7 +63,7 @@ def at_release(
         the prompt or the reader which sources disagree, by their numbers.
     """
     marked = [
-        stamped(
+        add_evidence(
             passage, {"critical": True} if is_on_critical_topic(held, section) else {}
         )
         for passage, held in zip(passages, metadata, strict=True)
@@ -89,7 +89,7 @@ def at_answer(
         work.note(RULE, conflict.reason)
         sure = conflict.reason != "unchecked"
         mark = "contradicted by a source" if sure else "unchecked"
-        work.marks.setdefault(conflict.right, mark)
+        work.annotations.setdefault(conflict.right, mark)
     passages = [work.draft.passages[conflict.left] for conflict in conflicts]
     if any(_is_critical(passage, section) for passage in passages):
         return work.decline(RULE, "critical")
@@ -143,7 +143,7 @@ def _settle(
         others[pair.left].add(pair.right)
         others[pair.right].add(pair.left)
     kept = tuple(
-        stamped(
+        add_evidence(
             passages[at],
             {"contradicts": [passages[to].id for to in sorted(opposed)]}
             if opposed

@@ -21,7 +21,7 @@ from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, ClaimSupport, Draft, Guarded
 from sdrag.guardrails.grounding import GroundingSection
 from sdrag.guardrails.grounding.yes_no import (
-    affirmed,
+    find_affirmed,
     is_bare_verdict,
     propositions,
     split_claim,
@@ -135,8 +135,8 @@ def at_answer(work: AnswerWork, section: GroundingSection) -> Steps[Guarded | No
         work.note(RULE, reason)
         if section.action == "drop":
             work.dropped.add(index)
-        work.marks.setdefault(index, reason)
-    if section.action == "decline" and work.marks:
+        work.annotations.setdefault(index, reason)
+    if section.action == "decline" and work.annotations:
         return work.decline(RULE, "unsupported")
     if work.dropped and len(work.dropped) == len(work.claims):
         return work.decline(RULE, "nothing-left")
@@ -160,7 +160,7 @@ def find_unsupported(
     affirms: it is in the asker's words, which could tell the model what to say.
     """
     section = policy.grounding or GroundingSection()
-    found = _stated(draft.answer, placeholders)
+    found = _read_claims(draft.answer, placeholders)
     if len(found) > section.max_claims:
         return "unsupported"
     read = [
@@ -186,7 +186,7 @@ def find_unsupported(
     return "" if is_confirmed else "unsupported"
 
 
-def _stated(answer: str, placeholders: Placeholders) -> tuple[Claim, ...]:
+def _read_claims(answer: str, placeholders: Placeholders) -> tuple[Claim, ...]:
     """Return the claims of an answer; a bare yes or no is one."""
     whole = Claim(Span(0, len(answer)), answer, ())
     found = claims(answer, placeholders=placeholders)
@@ -201,11 +201,11 @@ def check_yes_or_no(work: AnswerWork) -> Steps[Guarded | None]:
     other answers may be about somebody else.
     """
     question, answer = work.draft.question, work.draft.answer
-    answered = _stated(answer, work.placeholders)
+    answered = _read_claims(answer, work.placeholders)
     statements = {
         text: replace(claim, text=text)
         for claim in answered
-        for text in affirmed(question, claim.text)
+        for text in find_affirmed(question, claim.text)
     }
     if answered and work.asks_for_withheld:
         declines = work.policy.disclosure.on_guess == "decline"

@@ -142,7 +142,7 @@ def _score(
     value += 3.0 * closeness.mean() + 0.05 * np.log(closeness).sum()
     value += _figures(tokens, numerals) + 0.2 * _names(claim, sets)
     score = 1.0 / (1.0 + math.exp(-_SLOPE * (float(value) - _MIDDLE)))
-    cited = _cited(weights, sets)
+    cited = _choose_cited(weights, sets)
     agreement = compare(tokens, cited, evidence)
     if agreement.missing:
         score *= _MISSING
@@ -248,7 +248,7 @@ def _closeness(claim: Pieces, others: Sequence[Pieces]) -> Row:
     return np.asarray(np.clip(nearest, 0.05, 1.0), dtype=np.float32)
 
 
-def _cited(weights: Weights, sets: Sequence[frozenset[str]]) -> tuple[int, ...]:
+def _choose_cited(weights: Weights, sets: Sequence[frozenset[str]]) -> tuple[int, ...]:
     """Choose sentences greedily while each adds a fair share of the claim."""
     chosen: list[int] = []
     covered = 0.0

@@ -76,7 +76,7 @@ def propositions(question: str) -> list[str]:
     return asked
 
 
-def affirmed(question: str, claim: str) -> list[str]:
+def find_affirmed(question: str, claim: str) -> list[str]:
     """
     Return what a claim affirms of its question, or denies with a *not*.
 
@@ -97,7 +97,7 @@ def affirmed(question: str, claim: str) -> list[str]:
 
 def split_claim(question: str, claim: str) -> list[str]:
     """Return what a claim affirms of its question, and what it adds to that."""
-    statements = affirmed(question, claim)
+    statements = find_affirmed(question, claim)
     if not statements:
         return [claim]
     verdict = _VERDICT.match(claim)

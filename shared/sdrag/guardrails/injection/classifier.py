@@ -35,7 +35,7 @@ import numpy as np
 
 from sdrag.embeddings import DIMENSIONS, embed_texts
 from sdrag.errors import InternalError
-from sdrag.guardrails.injection.disguises import View, is_hidden, plain
+from sdrag.guardrails.injection.disguises import Reading, is_hidden, plain
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import SCORE_DIGITS, Confidential, Span
 
@@ -108,7 +108,7 @@ class Windows(Confidential):
     texts: tuple[str, ...]
 
 
-def cut(text: str, readings: Sequence[View] = ()) -> Windows:
+def cut(text: str, readings: Sequence[Reading] = ()) -> Windows:
     """Cut a text into windows, with what is encoded in it as windows of its own."""
     pairs = [(span, plain(span.of(text))) for span in windows(text)]
     for view in readings:
@@ -122,7 +122,9 @@ def cut(text: str, readings: Sequence[View] = ()) -> Windows:
 
 
 def classify(
-    cuts: Sequence[Windows], head: Head | None = None, embedder: Embedder = embed_texts
+    cuts: Sequence[Windows],
+    head: InjectionHead | None = None,
+    embedder: Embedder = embed_texts,
 ) -> list[list[tuple[Span, float]]]:
     """
     Return each window of each text with the probability that it is an injection.
@@ -136,7 +138,7 @@ def classify(
     texts = [text for pieces in judged for text in pieces.texts]
     if not texts:
         return [[] for _ in cuts]
-    vectors, trained, start = embedder(texts), head or shipped(), 0
+    vectors, trained, start = embedder(texts), head or load_head(), 0
     classified: list[list[tuple[Span, float]]] = []
     for pieces in judged:
         end = start + len(pieces.texts)
@@ -221,7 +223,7 @@ def _forms(windows: Sequence[str]) -> Matrix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Head:
+class InjectionHead:
     """What turns features into the probability of an injection."""
 
     weights: Row
@@ -238,10 +240,10 @@ class Head:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> Head:
+def load_head() -> InjectionHead:
     """Load the head that comes with the package."""
     source = files("sdrag.guardrails.injection").joinpath("head.json")
-    shipped_head = json.loads(source.read_text(encoding="utf-8"))
-    return Head(
-        np.array(shipped_head["weights"], dtype=float), float(shipped_head["bias"])
+    stored = json.loads(source.read_text(encoding="utf-8"))
+    return InjectionHead(
+        np.array(stored["weights"], dtype=float), float(stored["bias"])
     )

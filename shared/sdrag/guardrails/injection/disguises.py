@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w{3,}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class View(Confidential):
+class Reading(Confidential):
     """A reading of a text."""
 
     text: str
@@ -42,22 +42,22 @@ class View(Confidential):
         return self.source.before is not None
 
 
-def views(text: str, depth: int = 3) -> Iterator[View]:
+def views(text: str, depth: int = 3) -> Iterator[Reading]:
     """
     Yield the readings of a text, the plain one first.
 
     `depth`: how many encodings inside each other are undone.
     """
-    yield _view(MappedText.of(text))
+    yield _fold_reading(MappedText.of(text))
     seamless = _SEAMS.sub(_blank, text)
     if seamless != text:
-        yield _view(MappedText.of(seamless))
+        yield _fold_reading(MappedText.of(seamless))
     # Decoding drops tags and comments; without their signs, what is in them stays.
     unmarked = _MARKUP.sub(_blank, text)
     for variant in dict.fromkeys((text, unmarked)):
         decoded = decode(variant, depth)
         if decoded.before is not None:
-            yield _view(decoded)
+            yield _fold_reading(decoded)
 
 
 def plain(text: str) -> str:
@@ -75,6 +75,6 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
 
 
-def _view(source: MappedText) -> View:
+def _fold_reading(source: MappedText) -> Reading:
     folded = fold(source)
-    return View(folded.text.translate(_LOOKALIKES), source, folded)
+    return Reading(folded.text.translate(_LOOKALIKES), source, folded)

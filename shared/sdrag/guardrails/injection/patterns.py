@@ -55,7 +55,7 @@ _JOINED = re.compile(f"[{UNSPACED}\uac00-\ud7a3]")
 """Letters next to which a word may begin or end."""
 
 
-class Pattern(NamedTuple):
+class ScanPattern(NamedTuple):
     """
     A pattern of the scan.
 
@@ -82,7 +82,7 @@ def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]
 
 def find_possible(text: str, *, ciphered: bool) -> dict[str, list[re.Pattern[str]]]:
     """Return the patterns by name of which a text has a word that they need."""
-    named, numbers_of, automaton = _indexed(ciphered=ciphered)
+    named, numbers_of, automaton = _index(ciphered=ciphered)
     hits = automaton.find_matches_as_indexes(
         _LONE.sub("\ufffd", text), overlapping=True
     )
@@ -94,14 +94,14 @@ def find_possible(text: str, *, ciphered: bool) -> dict[str, list[re.Pattern[str
     return possible
 
 
-def listed_patterns(*, ciphered: bool = False) -> dict[str, list[Pattern]]:
+def list_patterns(*, ciphered: bool = False) -> dict[str, list[ScanPattern]]:
     """Return the patterns by the name that a reason has for them."""
     table = _read_table("patterns")
     parts: dict[str, str] = table["parts"]
     read = table["patterns"] | (table["ciphered"] if ciphered else {})
     listed = {
         name: [
-            Pattern(
+            ScanPattern(
                 re.sub(r"@(\w+)@", lambda match: parts[match[1]], entry["match"]),
                 entry["needs"],
             )
@@ -110,18 +110,18 @@ def listed_patterns(*, ciphered: bool = False) -> dict[str, list[Pattern]]:
         for name, entries in read.items()
     }
     for name, match, needs in _language_rules():
-        listed.setdefault(name, []).append(Pattern(match, needs))
+        listed.setdefault(name, []).append(ScanPattern(match, needs))
     return listed
 
 
 @lru_cache(maxsize=2)
-def _indexed(
+def _index(
     *, ciphered: bool
 ) -> tuple[list[tuple[str, re.Pattern[str]]], list[set[int]], AhoCorasick]:
     """Return the named patterns, which of them need each word, and what finds words."""
     named: list[tuple[str, re.Pattern[str]]] = []
     numbers_of: dict[str, set[int]] = {}
-    for name, patterns in listed_patterns(ciphered=ciphered).items():
+    for name, patterns in list_patterns(ciphered=ciphered).items():
         for pattern in patterns:
             for word in pattern.needs:
                 numbers_of.setdefault(word, set()).add(len(named))
@@ -163,15 +163,15 @@ def _any_of(words: Sequence[str]) -> str:
 
     One look says of most characters that no word begins there.
     """
-    spaced = [_ended(word) for word in words if not _JOINED.match(word)]
-    joined = [_ended(word) for word in words if _JOINED.match(word)]
+    spaced = [_end_word(word) for word in words if not _JOINED.match(word)]
+    joined = [_end_word(word) for word in words if _JOINED.match(word)]
     patterns = [rf"(?<!\w)(?=\w)(?:{'|'.join(spaced)})"]
     if joined:
         patterns.append(rf"(?=[^\x00-\x7f])(?:{'|'.join(joined)})")
     return f"(?:{'|'.join(patterns)})"
 
 
-def _ended(word: str) -> str:
+def _end_word(word: str) -> str:
     """Match a folded word up to its boundary, where its script has any."""
     stem = word.rstrip("*")
     ending = r"\w{0,12}+" if stem != word else ""
@@ -181,12 +181,12 @@ def _ended(word: str) -> str:
 
 def _not_denied(pattern: str) -> str:
     """Leave out "do not forget the instructions"."""
-    before = r"(?=\w)" + "".join(f"(?<!{_folded(word)})" for word in _NEGATED)
-    after = "|".join(_folded(word) for word in _NEGATED_AFTER)
+    before = r"(?=\w)" + "".join(f"(?<!{_fold_word(word)})" for word in _NEGATED)
+    after = "|".join(_fold_word(word) for word in _NEGATED_AFTER)
     return f"{before}{pattern}(?! ?(?:{after}))"
 
 
-def _folded(word: str) -> str:
+def _fold_word(word: str) -> str:
     """Fold a word and keep the space that ends it."""
     return plain(word) + " " * word.endswith(" ")
 

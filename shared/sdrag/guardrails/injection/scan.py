@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, score, try_each
 from sdrag.errors import HostError, SdragError
 from sdrag.guardrails.injection import InjectionSection, patterns
-from sdrag.guardrails.injection.disguises import View, is_hidden, views
+from sdrag.guardrails.injection.disguises import Reading, is_hidden, views
 from sdrag.text.folding import fold
 from sdrag.text.nested import TooLarge, Walk
 from sdrag.vocabulary import Passage, Span
@@ -67,7 +67,7 @@ class Suspicion:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class ScanResult:
     """
     What was found in a text or a passage.
 
@@ -85,7 +85,7 @@ class Scan:
         """The highest score of a suspicion, 0 for a clean text."""
         return max((suspicion.score for suspicion in self.suspicions), default=0.0)
 
-    def plus(self, *suspicions: Suspicion, whole: bool = False) -> Scan:
+    def plus(self, *suspicions: Suspicion, whole: bool = False) -> ScanResult:
         """Return a scan with more suspicions."""
         return replace(
             self,
@@ -100,7 +100,7 @@ Classify = Callable[[Sequence["Windows"]], Sequence[Sequence[tuple[Span, float]]
 
 def scan_text(
     text: str, section: InjectionSection, *, classify: Classify | None = None
-) -> Scan:
+) -> ScanResult:
     """
     Scan a text with the patterns and, where the policy says so, the trained head.
 
@@ -120,7 +120,7 @@ def scan_passages(
     classifier: bool,
     metadata_keys: Sequence[str] | None = None,
     together: bool = False,
-) -> Steps[list[Outcome[Scan]]]:
+) -> Steps[list[Outcome[ScanResult]]]:
     """
     Scan passages; a passage that could not be scanned to its end is a `Failure`.
 
@@ -131,7 +131,7 @@ def scan_passages(
     scans = _scan_texts([passage.text for passage in passages], section)
     by_patterns = section.model_copy(update={"local_classifier": False})
 
-    def read_rest(index: int) -> Scan:
+    def read_rest(index: int) -> ScanResult:
         passage, scan = passages[index], replied(scans[index])
         across = _find_across(index, passages) if together else ()
         return replace(
@@ -147,7 +147,7 @@ def scan_passages(
     except SdragError as error:
         return [Failure(error.sealed())] * len(passages)
 
-    def add_answer(index: int) -> Scan:
+    def add_answer(index: int) -> ScanResult:
         scan, chance = replied(read[index]), replied(answers[index])
         if not math.isfinite(chance):
             raise HostError("The classifier gave no number.")
@@ -161,10 +161,10 @@ def scan_passages(
 
 def _scan_texts(
     texts: Sequence[str], section: InjectionSection, classify: Classify | None = None
-) -> list[Outcome[Scan]]:
+) -> list[Outcome[ScanResult]]:
     """Scan texts by the patterns, and by the head, which reads all windows at once."""
     readings = try_each(partial(_read, section=section), texts)
-    scans: list[Outcome[Scan]] = [
+    scans: list[Outcome[ScanResult]] = [
         item if isinstance(item, Failure) else Reply(item.value[0]) for item in readings
     ]
     windows = {
@@ -192,16 +192,16 @@ def _scan_texts(
     return scans
 
 
-def _read(text: str, section: InjectionSection) -> tuple[Scan, Windows | None]:
+def _read(text: str, section: InjectionSection) -> tuple[ScanResult, Windows | None]:
     """Read a text by the patterns, and cut it for the head where that is asked."""
     if not text:
-        return Scan(), None
+        return ScanResult(), None
     oversized = len(text) > section.max_characters
     if oversized or _is_padding(text):
         reason = "oversized" if oversized else "padding"
-        return Scan((_whole(text, reason),), whole=True), None
+        return ScanResult((_whole(text, reason),), whole=True), None
     readings = tuple(views(text, section.decode_depth))
-    scan = Scan(tuple(_find_patterns(text, readings)))
+    scan = ScanResult(tuple(_find_patterns(text, readings)))
     if not section.local_classifier:
         return scan, None
     from sdrag.guardrails.injection.classifier import cut  # noqa: PLC0415 -- numpy
@@ -223,7 +223,7 @@ def _whole(text: str, reason: str, score: float = 1.0) -> Suspicion:
     return Suspicion(Span(0, len(text)), reason, score)
 
 
-def _find_patterns(text: str, readings: Sequence[View]) -> Iterator[Suspicion]:
+def _find_patterns(text: str, readings: Sequence[Reading]) -> Iterator[Suspicion]:
     """Yield what patterns find; in what nobody reads at sight, any order to act."""
     for view in readings:
         for name, start, end in patterns.find(view.text, ciphered=view.is_decoded):

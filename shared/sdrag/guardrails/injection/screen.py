@@ -17,7 +17,7 @@ from sdrag.effects.limits import Limits, readable
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails.injection import InjectionSection
-from sdrag.guardrails.injection.scan import RULE, Scan, Suspicion, scan_passages
+from sdrag.guardrails.injection.scan import RULE, ScanResult, Suspicion, scan_passages
 from sdrag.guardrails.results import Retrieval, Screened
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, splice
@@ -79,7 +79,7 @@ def screen(
 
 def _decide(
     passage: Passage,
-    outcome: Outcome[Scan],
+    outcome: Outcome[ScanResult],
     stripped: tuple[Passage, int] | None,
     section: InjectionSection,
 ) -> tuple[Passage | None, Decision | None]:
@@ -99,7 +99,7 @@ def _decide(
     return None, Decision(passage.id, "dropped", RULE, reason)
 
 
-def _reason(scan: Scan) -> str:
+def _reason(scan: ScanResult) -> str:
     if scan.suspicions:
         return max(scan.suspicions, key=lambda item: item.score).reason
     return next((f"metadata:{reason}" for reason in scan.metadata.values()), "")
@@ -107,7 +107,7 @@ def _reason(scan: Scan) -> str:
 
 def _strip(
     passages: Sequence[Passage],
-    scans: Sequence[Outcome[Scan]],
+    scans: Sequence[Outcome[ScanResult]],
     section: InjectionSection,
 ) -> Steps[dict[int, tuple[Passage, int]]]:
     """Strip what is suspicious, by place, and keep what is clean when read again."""
@@ -134,10 +134,10 @@ def _strip(
     }
 
 
-def _without(passage: Passage, scan: Scan) -> tuple[Passage, int]:
+def _without(passage: Passage, scan: ScanResult) -> tuple[Passage, int]:
     """Cut every sentence that a suspicion touches, and every such key."""
     text = passage.text
-    touched = merge(_touched(text, scan.suspicions))
+    touched = merge(_find_touched(text, scan.suspicions))
     rest = splice(text, touched, lambda _: "").strip() if touched else text
     metadata = {
         key: value
@@ -148,7 +148,7 @@ def _without(passage: Passage, scan: Scan) -> tuple[Passage, int]:
     return replace(passage, text=rest, metadata=metadata), cuts
 
 
-def _touched(text: str, suspicions: Sequence[Suspicion]) -> Iterator[Span]:
+def _find_touched(text: str, suspicions: Sequence[Suspicion]) -> Iterator[Span]:
     """Yield the suspicions, and the sentences that any of them overlaps."""
     suspected = SpanUnion(suspicion.span for suspicion in suspicions)
     yield from (suspicion.span for suspicion in suspicions)

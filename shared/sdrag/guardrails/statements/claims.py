@@ -95,10 +95,10 @@ class Claim(Confidential):
 
     span: Span
     text: str
-    marks: tuple[str, ...]
+    citations: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"Claim({len(self.text)} characters, {len(self.marks)} marks)"
+        return f"Claim({len(self.text)} characters, {len(self.citations)} citations)"
 
 
 def claims(
@@ -126,8 +126,8 @@ def claims(
             first = bisect_right(cut, code.start(), key=lambda c: c.span.end)
             last = bisect_left(cut, code.end(), key=lambda c: c.span.start) - 1
             for index in range(first, last):
-                marks_of_both = cut[index].marks + cut[last].marks
-                cut[index] = replace(cut[index], marks=marks_of_both)
+                of_both = cut[index].citations + cut[last].citations
+                cut[index] = replace(cut[index], citations=of_both)
     return tuple(cut)
 
 

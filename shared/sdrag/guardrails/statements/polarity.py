@@ -54,7 +54,7 @@ def polarity_differs(claim: TokenText, evidence: TokenText) -> bool:
     """Say whether a clause of the claim turns what its evidence says around."""
     known = _clauses(evidence)
     return any(
-        (aligned := _aligned(clause, known))
+        (aligned := _align(clause, known))
         and not any(_agrees(clause, other) for other in aligned)
         for clause in _clauses(claim)
         if clause.words - _DENIALS
@@ -81,7 +81,7 @@ def _denies(piece: Sequence[Token], at: int) -> bool:
     return following is None or following.text not in _COMPARED
 
 
-def _aligned(clause: _Clause, known: Iterable[_Clause]) -> list[_Clause]:
+def _align(clause: _Clause, known: Iterable[_Clause]) -> list[_Clause]:
     """Return the clauses of the evidence that have most of a clause's words."""
     words = clause.words - _DENIALS
     scores = [(_score(words, other), other) for other in known]

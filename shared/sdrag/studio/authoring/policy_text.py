@@ -21,7 +21,7 @@ import yaml
 
 from sdrag.errors import MissingExtraError, PolicyError, UsageError, require_extra
 from sdrag.policy import Policy
-from sdrag.policy.reading import parsed
+from sdrag.policy.reading import parse_yaml
 
 _OFF = "#~ "
 _ITEM = re.compile(r"( *)- ")
@@ -183,7 +183,7 @@ def _normalise(text: str) -> tuple[str, Callable[[str], str]]:
 
 def _read(text: str) -> dict[str, Any]:
     """Return what a policy says, as data in which nothing is shared."""
-    read = parsed(text)
+    read = parse_yaml(text)
     if isinstance(read, PolicyError):
         raise read
     data: dict[str, Any] = json.loads(json.dumps(read[0], default=str))

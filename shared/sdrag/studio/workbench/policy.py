@@ -8,7 +8,7 @@ from typing import Any
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.errors import PolicyError
 from sdrag.policy import Policy
-from sdrag.policy.reading import parsed
+from sdrag.policy.reading import parse_yaml
 from sdrag.studio.authoring.policy_text import find_disabled
 from sdrag.studio.authoring.understood_as import describe, settings_of
 from sdrag.studio.workbench.gate import RefusedError
@@ -28,7 +28,7 @@ def describe_text(text: str) -> dict[str, Any]:
         policy = Policy.parse(text)
     except PolicyError as error:
         policy, problems = Policy(), error.problems
-    read = parsed(text)
+    read = parse_yaml(text)
     lines = {} if problems or isinstance(read, PolicyError) else read[1]
     return {
         "problems": [
