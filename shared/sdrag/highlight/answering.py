@@ -14,7 +14,7 @@ are released themselves: they are verbatim, and answer the question.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -33,7 +33,7 @@ from sdrag.highlight.exchange import (
 from sdrag.highlight.highlighters import propose
 from sdrag.highlight.questions import ask_verdict, is_guessed, split_questions
 from sdrag.highlight.summarizer import MAX_GUESSES, Summary, summary_prompt
-from sdrag.highlight.verification import Verification, verify_highlights
+from sdrag.highlight.verification import verify_highlights
 from sdrag.vocabulary import Decision, Highlight, Passage
 
 _DIGITS = re.compile(r"(\d+)")
@@ -98,6 +98,7 @@ def plan(asked: Inquiry, settings: Settings) -> Steps[AnswerPlan]:
             "Highlights go to the user; these passages still hold what is withheld.",
             hint="Use SelectiveDisclosureRetriever with this policy; pass its state.",
         )
+    rules = settings.rules
     passages, unread = _select(asked.passages, settings)
     context = Context(passages, asked.labels)
     try:
@@ -107,14 +108,26 @@ def plan(asked: Inquiry, settings: Settings) -> Steps[AnswerPlan]:
             context,
             settings.limits.seconds,
         )
-        verified = _verify(extracts, passages, settings)
+        verified = verify_highlights(
+            extracts,
+            passages,
+            rules.least_words,
+            rules.threshold,
+            cut_at=rules.cut_at,
+            max_highlights=rules.max_highlights,
+            placeholders=settings.placeholders,
+        )
     except PromptSanitizationError:
         raise
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
-        text, reason = settings.rules.decline_text, "highlighter-failed"
-        return AnswerPlan(text, reason=reason, dropped=unread)
+        reason = "highlighter-failed"
+        return AnswerPlan(rules.decline_text, reason=reason, dropped=unread)
     planned = yield from _plan_summary(asked, verified.highlights, settings)
-    return replace(planned, dropped=(*unread, *_report_refusals(verified)))
+    refused = (
+        Decision(each.passage_id or "extract", "dropped", "highlight", each.reason)
+        for each in verified.refusals
+    )
+    return replace(planned, dropped=(*unread, *refused))
 
 
 def _select(
@@ -161,27 +174,6 @@ def _natural(name: str) -> list[tuple[int, str]]:
         for part in _DIGITS.split(name[:200])
         if part
     ]
-
-
-def _verify(
-    extracts: Sequence[str], passages: tuple[Passage, ...], settings: Settings
-) -> Verification:
-    rules = settings.rules
-    return verify_highlights(
-        extracts,
-        passages,
-        rules.least_words,
-        rules.threshold,
-        cut_at=rules.cut_at,
-        max_highlights=rules.max_highlights,
-        placeholders=settings.placeholders,
-    )
-
-
-def _report_refusals(verified: Verification) -> Iterator[Decision]:
-    for refusal in verified.refusals:
-        name = refusal.passage_id or "extract"
-        yield Decision(name, "dropped", "highlight", refusal.reason)
 
 
 def _plan_summary(

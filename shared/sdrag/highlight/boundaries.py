@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sdrag.text.folding import is_unspaced
-from sdrag.text.spans import merge, splice
+from sdrag.text.spans import SpanUnion
 from sdrag.vocabulary import Span
 
 # One of these between two letters or digits joins them; two in a row do not.
@@ -32,8 +32,10 @@ _WITHIN = re.compile(
 )
 """What parts a word to the eye: a hyphen and the end of its line, and emphasis."""
 _REACH = 32
-_HOLE = "\0"
+_TOKEN = re.compile(r"\S+")
 _UNSPACED_PER_WORD = 2
+_MAX_OCCURRENCES = 1_000
+"""How many occurrences in a text are looked at before a search gives up."""
 
 
 def count_words(text: str, span: Span, withheld: Sequence[Span] = ()) -> int:
@@ -44,9 +46,12 @@ def count_words(text: str, span: Span, withheld: Sequence[Span] = ()) -> int:
 
     `withheld`: placeholders; a word that touches one counts for nothing.
     """
-    holes = [Span(*_clip(hole, span)) for hole in withheld if hole.overlaps(span)]
-    shown = splice(span.of(text), merge(holes), lambda hole: _HOLE * len(hole))
-    return sum(_count(token) for token in shown.split() if _HOLE not in token)
+    holes = SpanUnion(withheld)
+    return sum(
+        _count(token.group())
+        for token in _TOKEN.finditer(text, span.start, span.end)
+        if not holes.overlaps(Span(*token.span()))
+    )
 
 
 def holds_a_word(text: str) -> bool:
@@ -82,6 +87,21 @@ def _is_within(text: str, position: int) -> bool:
     return any(match.start() <= position <= match.end() for match in parts)
 
 
+def find_occurrences(needle: str, text: str) -> Iterator[int]:
+    """Yield where a needle occurs in a text, also within itself, within a bound."""
+    start = -1
+    for _ in range(_MAX_OCCURRENCES):
+        start = text.find(needle, start + 1)
+        if start < 0:
+            return
+        yield start
+
+
+def is_whole(text: str, span: Span) -> bool:
+    """Say whether neither end of a span cuts a word."""
+    return not (cuts_a_word(text, span.start) or cuts_a_word(text, span.end))
+
+
 def widen(text: str, span: Span) -> Span:
     """Extend a span until neither end cuts a word."""
     start, end = span.start, span.end
@@ -90,12 +110,6 @@ def widen(text: str, span: Span) -> Span:
     while cuts_a_word(text, end):
         end += 1
     return Span(start, end)
-
-
-def _clip(hole: Span, span: Span) -> tuple[int, int]:
-    """Give the part of a placeholder within a span, in the span's own offsets."""
-    start, end = max(hole.start, span.start), min(hole.end, span.end)
-    return start - span.start, end - span.start
 
 
 def _count(token: str) -> int:

@@ -15,19 +15,18 @@ payments", and to a passage wrapped in anything at all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from rapidfuzz import fuzz
 
-from sdrag.highlight.boundaries import cuts_a_word, widen
+from sdrag.highlight.boundaries import find_occurrences, is_whole, widen
 from sdrag.text.folding import Folded, fold, fold_text
 from sdrag.text.readings import strip_markup
 from sdrag.vocabulary import Confidential, Passage, Span
 
 _EXACT = 100.0
-_MAX_OCCURRENCES = 1_000
-"""How many occurrences in a passage are looked at before a search gives up."""
 _EMPHASIS = "*_~`"
 
 
@@ -66,22 +65,23 @@ class Matcher(Confidential):
         needle = fold_text(quotation)
         if not needle:
             return None
-        return next(self.occurrences(quotation), None) or self._fuzzy(needle)
+        bare = strip_markup(quotation).text.strip()
+        exact = chain(self._exact(needle, self.folded), self._unmarked(bare))
+        return next(exact, None) or self._fuzzy(needle)
 
-    def occurrences(self, quotation: str) -> Iterator[Match]:
+    def _unmarked(self, needle: str) -> Iterator[Match]:
+        """Yield the matches that are exact but for what the document is set with."""
+        for match in self._exact(needle, self.unmarked):
+            span = _with_emphasis(self.texts[match.passage], match.span)
+            yield replace(match, span=span)
+
+    def _exact(self, needle: str, views: Sequence[Folded]) -> Iterator[Match]:
         """Yield the exact matches in all passages that cut no word."""
-        needle = fold_text(quotation)
-        for index, (text, folded) in enumerate(
-            zip(self.texts, self.folded, strict=True)
-        ):
-            for span in _whole_occurrences(needle, folded, text) if needle else ():
-                yield Match(index, span, _EXACT)
-        needle = strip_markup(quotation).text.strip()
-        for index, (text, folded) in enumerate(
-            zip(self.texts, self.unmarked, strict=True)
-        ):
-            for span in _whole_occurrences(needle, folded, text) if needle else ():
-                yield Match(index, _with_emphasis(text, span), _EXACT)
+        for index, view in enumerate(views if needle else ()):
+            for start in find_occurrences(needle, view.text):
+                span = view.span(start, start + len(needle))
+                if is_whole(self.texts[index], span):
+                    yield Match(index, span, _EXACT)
 
     def explain_miss(
         self, quotation: str
@@ -105,18 +105,6 @@ class Matcher(Confidential):
             if score >= self.threshold and (best is None or score > best.score):
                 best = Match(index, whole, score)
         return best
-
-
-def _whole_occurrences(needle: str, folded: Folded, text: str) -> Iterator[Span]:
-    """Yield the occurrences that cut no word."""
-    start = -1
-    for _ in range(_MAX_OCCURRENCES):
-        start = folded.text.find(needle, start + 1)
-        if start < 0:
-            return
-        span = folded.span(start, start + len(needle))
-        if not (cuts_a_word(text, span.start) or cuts_a_word(text, span.end)):
-            yield span
 
 
 def _with_emphasis(text: str, span: Span) -> Span:

@@ -41,8 +41,10 @@ from sdrag.vocabulary import Confidential, Highlight
 
 # In a JSON string every quotation mark is escaped, so no string holds this.
 _ANSWER = re.compile(r'"answer"\s*:\s*"')
-_ESCAPED_LENGTH = 6
-_PAIR_LENGTH = 12
+_CHARACTERS = re.compile(
+    r'(?:[^"\\]|\\[^u]|\\u(?i:d[89ab]).{8}|\\u(?!(?i:d[89ab])).{4})*+', re.DOTALL
+)
+"""Characters of a JSON string; of one that is written in two halves, both."""
 T = TypeVar("T")
 Piece = tuple[Highlight, ...] | str | Ending
 """What the answer rests on, before its first word; pieces of the answer; its end."""
@@ -165,7 +167,9 @@ class _ReplyReader(Confidential):
             self.is_read = read_json(self.text[: match.start()] + "}") == [{}]
         if self._at is None or self.is_shut or not self.is_read:
             return ""
-        end, self.is_shut = _complete(self.text, self._at)
+        string = _CHARACTERS.match(self.text, self._at)
+        end = string.end() if string else self._at
+        self.is_shut = self.text.startswith('"', end)
         raw, self._at = self.text[self._at : end], end
         try:
             piece = self._blank + str(json.loads(f'"{raw}"', strict=False))
@@ -177,20 +181,3 @@ class _ReplyReader(Confidential):
         self._blank = piece[len(piece.rstrip()) :]
         self.has_words = self.has_words or bool(text)
         return text
-
-
-def _complete(text: str, start: int) -> tuple[int, bool]:
-    """Say up to where a JSON string is complete, and whether it ends there."""
-    at = start
-    while at < len(text):
-        if text[at] == '"':
-            return at, True
-        step = 1
-        if text[at] == "\\":
-            step = 2 if text[at + 1 : at + 2] != "u" else _ESCAPED_LENGTH
-            if text[at + 1 : at + 4].lower() in {"ud8", "ud9", "uda", "udb"}:
-                step = _PAIR_LENGTH
-        if at + step > len(text):
-            break
-        at += step
-    return at, False

@@ -22,8 +22,9 @@ from typing import Literal
 from sdrag.errors import InputTooLargeError, UsageError
 from sdrag.highlight.boundaries import (
     count_words,
-    cuts_a_word,
+    find_occurrences,
     holds_a_word,
+    is_whole,
 )
 from sdrag.highlight.context_expansion import Scope
 from sdrag.highlight.quote_matching import Match, Matcher
@@ -32,7 +33,6 @@ from sdrag.vocabulary import Confidential, Highlight, Passage, Span
 
 MAX_CHARACTERS = 4_000_000
 MAX_EXTRACTS = 256
-_MAX_OCCURRENCES = 1_000
 
 CutAt = Literal["words", "sentences"]
 """
@@ -224,14 +224,8 @@ class _Verifier(Confidential):
 
 def _contains_words(text: str, other: str) -> bool:
     """Say whether a text is in another, without cutting a word of it."""
-    start = -1
-    for _ in range(_MAX_OCCURRENCES):
-        start = other.find(text, start + 1)
-        if start < 0:
-            return False
-        if not (cuts_a_word(other, start) or cuts_a_word(other, start + len(text))):
-            return True
-    return False
+    starts = find_occurrences(text, other)
+    return any(is_whole(other, Span(at, at + len(text))) for at in starts)
 
 
 def _join(left: Match, right: Match) -> Match:
