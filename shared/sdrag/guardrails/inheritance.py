@@ -24,6 +24,8 @@ from sdrag.guardrails.access import AccessSection
 from sdrag.guardrails.results import Screened
 from sdrag.guardrails.staleness import last_instant
 from sdrag.policy import Policy
+from sdrag.text.nested import items_of
+from sdrag.text.spans import SpanUnion
 from sdrag.vocabulary import Confidential, Decision, Passage, Span
 
 NOBODY = "sdrag:nobody"
@@ -147,7 +149,8 @@ def combine_metadata(
     """
     touched = [section.metadata for section in sections if section.span.overlaps(chunk)]
     layers = [{**document, **metadata} for metadata in touched] or [dict(document)]
-    if touched and not _is_covered(chunk, sections):
+    covered = SpanUnion(section.span for section in sections)
+    if touched and not covered.contains(chunk):
         layers.append(dict(document))
     metadata = {
         key: document[key]
@@ -161,18 +164,6 @@ def combine_metadata(
     if policy.access and _mixes_tags(layers, policy.access):
         metadata |= tags_for_nobody(policy.access)
     return metadata
-
-
-def _is_covered(chunk: Span, sections: Sequence[DocumentSection]) -> bool:
-    """Say whether every character of a chunk lies in a section."""
-    reached = chunk.start
-    for section in sorted(sections, key=lambda item: item.span):
-        if section.span.start > reached:
-            return False
-        reached = max(reached, section.span.end)
-        if reached >= chunk.end:
-            return True
-    return False
 
 
 def _mixes_tags(layers: Sequence[Metadata], section: AccessSection) -> bool:
@@ -223,10 +214,7 @@ def _intersect(values: list[Any]) -> Any:
     """Intersect tags; a single value stays unchanged."""
     if all(value == values[0] for value in values):
         return values[0]
-    lists = [
-        value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
-        for value in values
-    ]
+    lists = [items_of(value) for value in values]
     if not all(isinstance(tag, (str, int, float)) for tags in lists for tag in tags):
         raise UsageError("A tag must be a string, a number or a list of them.")
     return sorted(frozenset.intersection(*map(frozenset, lists)), key=str) or [NOBODY]

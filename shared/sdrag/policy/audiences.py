@@ -19,12 +19,12 @@ from unicodedata import normalize
 
 from sdrag.text.decoding import decode
 from sdrag.text.folding import fold, fold_text
+from sdrag.text.nested import items_of
 from sdrag.vocabulary import Constraint, Principal
 
 if TYPE_CHECKING:
     from sdrag.policy.document import Policy
 
-_COLLECTIONS = (list, tuple, set, frozenset)
 _LIST = re.compile(r"[,;|\[\]{}\n\u3001\u060c\u061b]|^\s*\(")
 """What a string holds that several values are joined or serialised to."""
 _JOINTS = re.compile(r"[\s_-]+")
@@ -106,10 +106,10 @@ def metadata_of_any(policy: Policy) -> dict[str, Any]:
 
 
 def _holds(value: Any, listed: Iterable[Any], *, skip: bool) -> bool:
-    if isinstance(value, _COLLECTIONS):
-        items = (_item_holds(item, listed, skip=skip) for item in value)
-        return any(items) if value else not skip
-    return _item_holds(value, listed, skip=skip)
+    items = items_of(value)
+    return any(_item_holds(item, listed, skip=skip) for item in items) or (
+        not items and not skip
+    )
 
 
 def _item_holds(value: Any, listed: Iterable[Any], *, skip: bool) -> bool:
@@ -157,8 +157,7 @@ def _kind(value: Any) -> str:
 
 
 def _exempts(value: Any, listed: tuple[Any, ...]) -> bool:
-    values = value if isinstance(value, _COLLECTIONS) else (value,)
-    return any(_equals(item, entry) for item in values for entry in listed)
+    return any(_equals(item, entry) for item in items_of(value) for entry in listed)
 
 
 def _equals(value: Any, listed: Any) -> bool:

@@ -8,7 +8,7 @@ contain themselves too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 MOST_DEPTH = 32
@@ -26,6 +26,12 @@ def is_given(value: Any) -> bool:
         return bool(value)
     except Exception:  # noqa: BLE001 -- whatever a type of the host raises
         return True
+
+
+def items_of(value: Any) -> Collection[Any]:
+    """Return the items of a list, tuple or set; any other value is the one item."""
+    is_collection = isinstance(value, (list, tuple, set, frozenset))
+    return value if is_collection else (value,)
 
 
 class TooLarge(Exception):  # noqa: N818 -- a signal, and no fault of anybody's

@@ -30,6 +30,7 @@ from sdrag.errors import SdragError
 from sdrag.guardrails.access import AccessSection
 from sdrag.guardrails.access.conditions import And, Condition, Contains, Eq, In, Lte, Or
 from sdrag.guardrails.results import Screened, drop_all, drop_by_reason
+from sdrag.text.nested import items_of
 from sdrag.vocabulary import Decision, Passage, Principal
 
 RULE = "access"
@@ -139,8 +140,7 @@ def _same_tenant(tag: Any, who: Principal, section: AccessSection) -> bool:
 
 def _shares(tag: Any, allowed: frozenset[str]) -> bool:
     """Say whether a tag, one string or a collection of them, names one of `allowed`."""
-    names = tag if isinstance(tag, (list, tuple, set, frozenset)) else (tag,)
-    return any(isinstance(name, str) and name in allowed for name in names)
+    return any(isinstance(name, str) and name in allowed for name in items_of(tag))
 
 
 def _uses_of(who: Principal) -> frozenset[str]:

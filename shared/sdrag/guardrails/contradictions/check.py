@@ -31,9 +31,10 @@ from sdrag.guardrails.contradictions.opposition import (
 )
 from sdrag.guardrails.evidence import add_evidence, evidence
 from sdrag.guardrails.notices import disagreement, notice
-from sdrag.guardrails.results import Screened
+from sdrag.guardrails.results import Screened, drop_all
 from sdrag.guardrails.staleness import instant
 from sdrag.guardrails.statements.judging import ask
+from sdrag.text.nested import items_of
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Decision, Passage
 
@@ -62,18 +63,16 @@ def at_release(
         about a critical topic say so, for the guard after the answer. A notice tells
         the prompt or the reader which sources disagree, by their numbers.
     """
-    marked = [
-        add_evidence(
-            passage, {"critical": True} if is_on_critical_topic(held, section) else {}
-        )
+    stamped = [
+        add_evidence(passage, {"critical": True})
+        if is_on_critical_topic(held, section)
+        else passage
         for passage, held in zip(passages, metadata, strict=True)
     ]
     texts = [passage.text for passage in passages]
     pairs = list(combinations(range(len(texts)), 2))
     conflicts = (yield from _compare(texts, texts, pairs, section)) if pairs else ()
-    if not conflicts:
-        return Screened(tuple(marked))
-    return _settle(marked, metadata, conflicts, section)
+    return _settle(stamped, metadata, conflicts, section)
 
 
 def at_answer(
@@ -91,11 +90,8 @@ def at_answer(
         mark = "contradicted by a source" if sure else "unchecked"
         work.annotations.setdefault(conflict.right, mark)
     passages = [work.draft.passages[conflict.left] for conflict in conflicts]
-    if any(_is_critical(passage, section) for passage in passages):
-        return work.decline(RULE, "critical")
-    if conflicts and section.strategy == "decline":
-        return work.decline(RULE, "contradicted")
-    return None
+    reason = _why_declined(passages, section)
+    return work.decline(RULE, reason) if reason else None
 
 
 def find_contradicted(
@@ -119,15 +115,10 @@ def _settle(
     section: ContradictionsSection,
 ) -> Screened:
     touched = sorted({at for pair in conflicts for at in (pair.left, pair.right)})
-    critical = any(_is_critical(passages[at], section) for at in touched)
-    if critical or section.strategy == "decline":
-        reason = "critical" if critical else "contradicted"
-        refusal = Decision("query", "withheld", RULE, reason)
-        ids = (Decision(passages[at].id, "dropped", RULE, reason) for at in touched)
-        return Screened((), (refusal, *ids))
-    losers = {find_loser(metadata, conflict, section) for conflict in conflicts} - {
-        None
-    }
+    if refusal := _why_declined([passages[at] for at in touched], section):
+        declined = Screened((), (Decision("query", "withheld", RULE, refusal),))
+        return declined.then(drop_all([passages[at] for at in touched], RULE, refusal))
+    losers = {find_loser(metadata, pair, section) for pair in conflicts} - {None}
     unsettled = [pair for pair in conflicts if not {pair.left, pair.right} & losers]
     reason = "review" if section.strategy == "review" else "contradicted"
     decisions = tuple(
@@ -136,25 +127,30 @@ def _settle(
         )
         for at in touched
     )
-    others: dict[int, set[int]] = {
+    opposed: dict[int, set[int]] = {
         at: set() for at in range(len(passages)) if at not in losers
     }
     for pair in unsettled:
-        others[pair.left].add(pair.right)
-        others[pair.right].add(pair.left)
+        opposed[pair.left].add(pair.right)
+        opposed[pair.right].add(pair.left)
     kept = tuple(
-        add_evidence(
-            passages[at],
-            {"contradicts": [passages[to].id for to in sorted(opposed)]}
-            if opposed
-            else {},
-        )
-        for at, opposed in others.items()
+        add_evidence(passages[at], {"contradicts": [passages[to].id for to in others]})
+        if (others := sorted(opposed[at]))
+        else passages[at]
+        for at in opposed
     )
-    words = _words(unsettled, list(others)) if section.notice else ""
-    return Screened(
-        kept, decisions, (notice("contradictions", words),) if words else ()
-    )
+    words = _words(unsettled, list(opposed)) if section.notice else ""
+    notices = (notice("contradictions", words),) if words else ()
+    return Screened(kept, decisions, notices)
+
+
+def _why_declined(
+    contradicted: Sequence[Passage], section: ContradictionsSection
+) -> str:
+    """Return why nothing is answered from passages that are contradicted, if so."""
+    if any(_is_critical(passage, section) for passage in contradicted):
+        return "critical"
+    return "contradicted" if contradicted and section.strategy == "decline" else ""
 
 
 def find_loser(
@@ -202,8 +198,7 @@ def _is_critical(passage: Passage, section: ContradictionsSection) -> bool:
 
 def is_on_critical_topic(metadata: Metadata, section: ContradictionsSection) -> bool:
     """Say whether metadata names a topic on which a contradiction declines."""
-    topic = metadata.get(section.topic_key)
-    topics = topic if isinstance(topic, (list, tuple, set, frozenset)) else (topic,)
+    topics = items_of(metadata.get(section.topic_key))
     return any(item in section.critical_topics for item in topics)
 
 

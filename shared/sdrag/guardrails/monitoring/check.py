@@ -182,11 +182,8 @@ def at_answer(work: AnswerWork, section: MonitoringSection) -> Steps[Guarded | N
     if indicators and section.action == "decline":
         return work.decline(RULE, "indicators")
     if indicators and section.action == "strip":
-        touched = [
-            span
-            for span in sentences(work.text)
-            if any(span.overlaps(item.span) for item in indicators)
-        ]
+        found = SpanUnion(item.span for item in indicators)
+        touched = filter(found.overlaps, sentences(work.text))
         work.text = splice(work.text, touched, lambda _: "").strip()
         if not work.text:
             return work.decline(RULE, "nothing-left")
