@@ -59,7 +59,7 @@ def measure(
     section: InjectionSection,
     classify: Classify | None = None,
 ) -> dict[str, Any]:
-    """Score examples with one scanner, the load_head one if `classify` is None."""
+    """Score examples with one scanner, the shipped one if `classify` is None."""
     return summary(score(examples, section, classify), section.threshold)
 
 

@@ -5,7 +5,8 @@ A floor under the score, on one scale whatever the store's; a cross-encoder, whe
 was passed, that scores question and passage together; and a least number of
 passages, under which the guard says that there is not enough to answer from. Scores
 that are missing, or on no known scale, are measured here: the cosine of question and
-passage. A score that cannot be had is doubt, and drops the passage.
+passage. A score that cannot be had is doubt, and drops the passage. So question and
+passages are sent to the cross-encoder, or to `embeddings=` where they are measured.
 
 Scores of all stores are brought to one scale, on which 1 is the same and 0 unrelated.
 Chroma and FAISS return squared L2 distances, others cosine distances or cosines, which

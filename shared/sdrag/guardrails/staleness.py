@@ -7,6 +7,7 @@ ingest, decide: until when it is valid, which version it is, and whether the hos
 marked it superseded. It runs after access control, so that the newest version is the
 newest the principal may see. A date or a version that cannot be read is doubt, and
 doubt drops the passage. A date is ISO 8601 in words, or what a loader made of it.
+No text is sent to a model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Access control: nobody is shown what they may not see, nor answered from it."""
+"""
+Access control: nobody is shown what they may not see, nor answered from it.
+
+No text is sent to a model; `authorize=` is given what the tags admit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Citations: an answer says where it has each claim from, and says it rightly."""
+"""
+Citations: an answer says where it has each claim from, and says it rightly.
+
+Claims and passages are sent to the model that `grounding` names, if to any.
+"""
 
 from __future__ import annotations
 

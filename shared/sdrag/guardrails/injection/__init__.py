@@ -3,7 +3,8 @@ The injection scan: text from the store that talks to the model instead of the r
 
 `disguises` reads through encodings, `patterns` knows phrases, `classifier` reads
 windows of sentences with a trained head, `scan` puts them together for a text and the
-passages of a request, and `screen` decides what becomes of a passage.
+passages of a request, and `screen` decides what becomes of a passage. Passages are sent
+to `judges={"injection": ...}` where it is passed, and to no other model.
 """
 
 from __future__ import annotations

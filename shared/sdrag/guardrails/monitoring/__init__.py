@@ -1,4 +1,8 @@
-"""Output monitoring: what only an injection would have put into the answer."""
+"""
+Output monitoring: what only an injection would have put into the answer.
+
+No text is sent to a model.
+"""
 
 from __future__ import annotations
 
