@@ -1,18 +1,19 @@
 """
 What each constraint of a policy is understood as, and whether it is.
 
-`parser` reads a constraint, by `wording` (orders, permissions, audiences),
-`types_and_topics` and `names`; `words` knows words. Their tables are in `tables`.
+`parser` makes a `parsed_constraint` of a text, by `wording` (orders, permissions,
+audiences), `types_and_topics` and `names`; `words` knows words. Their tables are in
+`tables`.
 """
 
 from __future__ import annotations
 
-from sdrag.disclosure.constraint_parser.parser import (
+from sdrag.disclosure.constraint_parser.parsed_constraint import (
     Kind,
     ParsedConstraint,
     Status,
-    parse,
+    Topic,
 )
-from sdrag.disclosure.constraint_parser.types_and_topics import Topic
+from sdrag.disclosure.constraint_parser.parser import parse
 
 __all__ = ["Kind", "ParsedConstraint", "Status", "Topic", "parse"]

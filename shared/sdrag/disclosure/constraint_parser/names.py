@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sdrag.detectors.local.tables import (
     ORGANISATION_HEADS,
@@ -23,10 +22,12 @@ from sdrag.detectors.local.tables import (
     places,
     surnames,
 )
+from sdrag.disclosure.constraint_parser.parsed_constraint import ParsedConstraint
 from sdrag.disclosure.constraint_parser.wording import (
     QUOTED,
     has_order,
     pattern,
+    statement_of,
     subject_of,
 )
 from sdrag.disclosure.constraint_parser.words import (
@@ -48,26 +49,10 @@ _MOST = 5
 """So many words a name may have; more are a sentence in capitals."""
 
 
-class OwnNames(NamedTuple):
-    """
-    The names that a constraint consists of.
-
-    Args:
-        names: As it writes them.
-        about: It asks for everything about them.
-        surely: They can be nothing else. Words that everybody uses may be a title in
-            capitals, and words without an order may be of another language.
-    """
-
-    names: tuple[str, ...] = ()
-    about: bool = False
-    surely: bool = False
-
-
-def own_names(text: str) -> OwnNames:
-    """Return the names that a constraint consists of."""
+def read_names(text: str) -> ParsedConstraint | None:
+    """Read a constraint that consists of names; `None` of any other."""
     if text.isupper():
-        return OwnNames()
+        return None
     predicated = pattern("predicate").sub("", text, count=1)
     ordered = predicated != text
     rest = pattern("place").sub("", predicated if ordered else subject_of(text))
@@ -80,12 +65,21 @@ def own_names(text: str) -> OwnNames:
         _QUOTED.fullmatch(part) or _reads_as_name(part.strip(_QUOTES), ordered=ordered)
         for part in parts
     ):
-        return OwnNames()
+        return None
     names = tuple(part.strip(_QUOTES) for part in parts)
     about = pattern("everything_about").match(rest) is not None
     given = ordered and (about or has_order(text))
-    surely = given and not about and all(_surely(telling_words(n)) for n in names)
-    return OwnNames(names, about, surely)
+    return ParsedConstraint(
+        kind="named",
+        meaning=True,
+        subject=subject_of(text),
+        names=names,
+        about_names=about,
+        surely_names=given
+        and not about
+        and all(_surely(telling_words(name)) for name in names),
+        statement=statement_of(text),
+    )
 
 
 def _parts_of(text: str) -> list[str]:
@@ -123,7 +117,7 @@ def is_quoted(name: str, text: str) -> bool:
     return any(f"{mark}{name}{mark}" in text for mark in _MARKS)
 
 
-def people_named(text: str) -> tuple[str, ...]:
+def find_people(text: str) -> tuple[str, ...]:
     """Return the people whom a constraint on names names itself."""
     runs: list[list[str]] = [[]]
     for word in _NAME_WORD.findall(text):

@@ -16,24 +16,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Literal
 
 from sdrag.detectors.local.tables import FUNCTION_WORDS
-from sdrag.detectors.tagger import IDENTIFYING
 from sdrag.disclosure.constraint_parser.names import (
-    OwnNames,
     is_proven,
     is_quoted,
-    own_names,
-    people_named,
+    read_names,
     telling_words,
 )
+from sdrag.disclosure.constraint_parser.parsed_constraint import ParsedConstraint
 from sdrag.disclosure.constraint_parser.types_and_topics import (
-    AskedTypes,
-    Topic,
-    asked_in,
+    read_types_and_topics,
     types_of,
 )
 from sdrag.disclosure.constraint_parser.wording import (
@@ -60,14 +55,7 @@ from sdrag.disclosure.constraint_parser.words import (
     place_of,
     reads_as_name,
 )
-from sdrag.vocabulary import Confidential, Constraint
-
-Kind = Literal["types", "people", "named", "statement", "meaning", "everything", "only"]
-"""What a constraint asks for: mentions of types, people by role, whom or what it names
-itself, what it states, what must be understood, all there is, or all but something."""
-
-Status = Literal["understood", "needs_model"]
-"""Whether the local engine can enforce it."""
+from sdrag.vocabulary import Constraint
 
 _FEW = 3
 """A subject of so many words holds little but the types it names."""
@@ -94,66 +82,6 @@ _QUOTE = "Put it in quotation marks if it is a name."
 _NOUN = "If it is a noun, say in English what to hide."
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ParsedConstraint(Confidential):
-    """
-    A constraint, understood.
-
-    Args:
-        constraint: What was parsed.
-        kind: What it asks for, above all.
-        types: Types of mentions it asks for.
-        everywhere: Those of them that count wherever they are; the others count beside
-            a cue of their topic.
-        people: It asks for names.
-        meaning: It must also be understood.
-        subject: The constraint without the order it gives, folded.
-        names: Whom or what it names itself, where it consists of names.
-        about_names: It asks for everything about them.
-        surely_names: Its names can be nothing else, so there is nothing to understand.
-        statement: What it says itself that must not be said ("that Meyers is ill");
-            empty where it only says what that is about.
-        topics: What it speaks of, with the cues that tell it in a text.
-        implied: Types of `everywhere` that its subject brings and no word names.
-        unheard: Words of its subject that decide nothing by themselves.
-        status: Whether the local engine can enforce it.
-        reason: Why not, in plain words that quote nothing; empty if it can.
-    """
-
-    constraint: Constraint
-    kind: Kind
-    types: frozenset[str] = frozenset()
-    everywhere: frozenset[str] = frozenset()
-    people: bool = False
-    meaning: bool = False
-    subject: str = ""
-    names: tuple[str, ...] = ()
-    about_names: bool = False
-    surely_names: bool = False
-    statement: str = ""
-    topics: tuple[Topic, ...] = ()
-    implied: frozenset[str] = frozenset()
-    unheard: tuple[str, ...] = ()
-    status: Status = "understood"
-    reason: str = ""
-
-    @property
-    def cues(self) -> frozenset[str]:
-        """Every word and phrase that tells one of its topics."""
-        return frozenset().union(*(t.cues | t.hints for t in self.topics))
-
-    @property
-    def identifying(self) -> bool:
-        """Whether it asks for whatever identifies somebody."""
-        return IDENTIFYING in self.types
-
-    def __repr__(self) -> str:
-        return f"ParsedConstraint(id={self.constraint.id!r}, kind={self.kind!r})"
-
-
-_UNNAMED = Constraint("-", "-")
-
-
 def parse(constraint: Constraint) -> ParsedConstraint:
     """Understand a constraint."""
     return replace(_parse_text(constraint.text), constraint=constraint)
@@ -164,9 +92,9 @@ def _parse_text(text: str) -> ParsedConstraint:
     """Understand a text; whose constraint it is makes no difference."""
     plain = plain_text(text)
     if is_permission(plain):
-        parsed = ParsedConstraint(_UNNAMED, "only", subject=plain)
+        parsed = ParsedConstraint(kind="only", subject=plain)
     elif is_blanket(plain):
-        parsed = ParsedConstraint(_UNNAMED, "everything", subject=plain)
+        parsed = ParsedConstraint(kind="everything", subject=plain)
     else:
         kept, excepted = split_exception(plain)
         parsed = _parse_content(kept)
@@ -184,26 +112,17 @@ def _parse_text(text: str) -> ParsedConstraint:
 
 def _parse_content(text: str) -> ParsedConstraint:
     """Understand what speaks of something in particular."""
-    subject, statement, asked = subject_of(text), statement_of(text), asked_in(text)
-    named = _names(text, asked)
-    if named.names:
-        asked = AskedTypes()
-    return ParsedConstraint(
-        _UNNAMED,
-        _kind(asked, named, statement),
-        types=asked.types,
-        everywhere=frozenset() if statement else asked.everywhere,
-        people=asked.people,
-        meaning=asked.meaning,
-        subject=subject,
-        names=named.names or (people_named(text) if asked.people else ()),
-        about_names=named.about,
-        surely_names=named.surely,
-        statement=statement,
-        topics=asked.topics,
-        implied=asked.implied,
-        unheard=asked.unheard,
-    )
+    parsed = read_types_and_topics(text)
+    beside = any(not topic.name for topic in parsed.topics)
+    worded = beside or parsed.everywhere > parsed.implied
+    named = read_names(text) if parsed.people or not worded else None
+    if named and not any(is_term(n) and not is_quoted(n, text) for n in named.names):
+        return named
+    statement = statement_of(text)
+    if not statement:
+        return parsed
+    none = frozenset[str]()
+    return replace(parsed, kind="statement", statement=statement, everywhere=none)
 
 
 def _direct(parsed: ParsedConstraint) -> ParsedConstraint:
@@ -220,38 +139,20 @@ def _direct(parsed: ParsedConstraint) -> ParsedConstraint:
 
 def _without_types(parsed: ParsedConstraint, excepted: str) -> ParsedConstraint:
     """Leave out the types that an exception names; what else it says needs a model."""
-    asked = asked_in(excepted)
-    types = parsed.types - asked.types
-    if not asked.plain or len(excepted.split()) > _FEW or not types:
+    left_out = read_types_and_topics(excepted)
+    types = parsed.types - left_out.types
+    if left_out.meaning or len(excepted.split()) > _FEW or not types:
         return replace(parsed, reason=_EXCEPTS)
     return replace(
         parsed,
         types=types,
-        everywhere=parsed.everywhere - asked.types - asked.everywhere,
-        people=parsed.people and not asked.people,
+        everywhere=parsed.everywhere - left_out.types - left_out.everywhere,
+        people=parsed.people and not left_out.people,
         topics=tuple(
-            replace(topic, types=topic.types - asked.types) for topic in parsed.topics
+            replace(topic, types=topic.types - left_out.types)
+            for topic in parsed.topics
         ),
     )
-
-
-def _names(text: str, asked: AskedTypes) -> OwnNames:
-    """Return the names a constraint consists of, unless it asks for what is known."""
-    if asked.by_wording and not asked.people:
-        return OwnNames()
-    named = own_names(text)
-    terms = (n for n in named.names if is_term(n) and not is_quoted(n, text))
-    return OwnNames() if any(terms) else named
-
-
-def _kind(asked: AskedTypes, named: OwnNames, statement: str) -> Kind:
-    if named.names:
-        return "named"
-    if statement:
-        return "statement"
-    if asked.meaning:
-        return "meaning"
-    return "people" if asked.people else "types"
 
 
 def _doubt(

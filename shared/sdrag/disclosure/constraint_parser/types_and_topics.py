@@ -35,6 +35,11 @@ from itertools import product
 from typing import NamedTuple
 
 from sdrag.detectors.local.tables import FUNCTION_WORDS, common_words
+from sdrag.disclosure.constraint_parser.names import find_people
+from sdrag.disclosure.constraint_parser.parsed_constraint import (
+    ParsedConstraint,
+    Topic,
+)
 from sdrag.disclosure.constraint_parser.wording import (
     QUOTED,
     asks_for_names,
@@ -95,28 +100,6 @@ _ANY = "\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """
-    A subject that a constraint speaks of, and what tells it in a text.
-
-    Args:
-        name: Of the table's section; `quoted` for what the constraint quotes, empty for
-            words that only mentions of `types` may be beside.
-        cues: Folded words and phrases; a sentence with one of them tells the subject.
-        hints: Frequent words; two different ones next to each other tell it too, or
-            one beside a mention of `types`.
-        types: Mentions of these types count in a sentence with a cue or a hint.
-        sure: Folded phrases that are hidden wherever they are.
-    """
-
-    name: str
-    cues: frozenset[str]
-    hints: frozenset[str] = frozenset()
-    types: frozenset[str] = frozenset()
-    sure: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class Concept:
     """Something that constraints speak of."""
 
@@ -127,68 +110,45 @@ class Concept:
     types: frozenset[str]
 
 
-class AskedTypes(NamedTuple):
-    """
-    What a constraint asks for.
-
-    Args:
-        types: Types of mentions.
-        everywhere: Those that count wherever they are.
-        topics: Subjects, with the cues that tell them in a text.
-        meaning: It must also be understood.
-        plain: It names types that a detector knows whole, and nothing else.
-        by_wording: Its plain words name types.
-        implied: Those of `everywhere` that none of its words names.
-        unheard: The words of its subject that decide nothing by themselves.
-    """
-
-    types: frozenset[str] = frozenset()
-    everywhere: frozenset[str] = frozenset()
-    topics: tuple[Topic, ...] = ()
-    meaning: bool = True
-    plain: bool = False
-    by_wording: bool = False
-    implied: frozenset[str] = frozenset()
-    unheard: tuple[str, ...] = ()
-
-    @property
-    def people(self) -> bool:
-        """Whether it asks for names."""
-        return "PERSON" in self.everywhere
-
-
-def asked_in(text: str) -> AskedTypes:
-    """Return what a constraint in plain characters asks for."""
+def read_types_and_topics(text: str) -> ParsedConstraint:
+    """Read what a constraint in plain characters asks for by types and by topics."""
     content = without_audience(text)
     rows = [(_span(m), w) for w in _wordings() for m in w.rule.finditer(content)]
-    terms = list(_spoken_of(content))
-    wordings, spoken = _longest(rows, terms)
+    terms = list(_find_terms(content))
+    wordings, concepts = _leave_longest(rows, terms)
     names, named = _find_names(content)
     spans = [*named, *(span for span, _ in (*rows, *terms))]
-    known = bool(names) or any(wording.known for wording in wordings)
     worded = names.union(*(wording.types for wording in wordings))
-    topics = [_topic(concept) for concept in spoken if concept.found]
-    topics += _near(content, wordings)
-    whole = [concept.types for concept in spoken if not concept.found]
-    everywhere = worded.union(*whole, *(concept.types & _BY_FORM for concept in spoken))
-    types = everywhere.union(*(topic.types for topic in topics))
-    by_types = any(whole)
-    beside = any(wording.near and not wording.types for wording in wordings)
-    understood = beside or bool(
-        pattern("meaning").search(content) if known else not by_types
+    topics = [_topic(concept) for concept in concepts if concept.found]
+    topics += _topics_beside(content, wordings)
+    whole = [concept.types for concept in concepts if not concept.found]
+    everywhere = worded.union(
+        *whole, *(concept.types & _BY_FORM for concept in concepts)
     )
-    cued = any(topic.cues for topic in topics)
-    meaning = cued or understood or _says_more(content, spans)
+    types = everywhere.union(*(topic.types for topic in topics))
+    if names or any(wording.known for wording in wordings):
+        meaning = pattern("meaning").search(content) is not None
+    else:
+        meaning = not any(whole)
+    meaning = (
+        meaning
+        or any(wording.near and not wording.types for wording in wordings)
+        or any(topic.cues for topic in topics)
+        or _says_more(content, spans)
+    )
     literal = _literal(text, abbreviations=not types and not topics)
     if literal:
         topics.append(Topic("quoted", literal))
-    return AskedTypes(
-        frozenset(_FOUND_AS.get(type_, type_) for type_ in types),
-        everywhere,
-        tuple(topics),
+    people = "PERSON" in everywhere
+    return ParsedConstraint(
+        kind="meaning" if meaning else "people" if people else "types",
+        types=frozenset(_FOUND_AS.get(type_, type_) for type_ in types),
+        everywhere=everywhere,
+        people=people,
         meaning=meaning,
-        plain=(known or by_types) and not meaning,
-        by_wording=bool(worded) or any(wording.near for wording in wordings),
+        subject=subject_of(text),
+        names=find_people(text) if people else (),
+        topics=tuple(topics),
         implied=everywhere - worded.union(*whole),
         unheard=tuple(_unheard(content, spans)),
     )
@@ -233,7 +193,7 @@ def _find_names(text: str) -> tuple[frozenset[str], list[Span]]:
     return frozenset(types), spans
 
 
-def _near(content: str, wordings: Sequence[_Wording]) -> Iterator[Topic]:
+def _topics_beside(content: str, wordings: Sequence[_Wording]) -> Iterator[Topic]:
     """Yield what counts only near words that wordings or the constraint itself give."""
     words = frozenset(
         form
@@ -281,7 +241,7 @@ def _span(match: re.Match[str]) -> Span:
     return Span(*match.span())
 
 
-def _longest(
+def _leave_longest(
     wordings: Sequence[tuple[Span, _Wording]], spoken: Sequence[tuple[Span, Concept]]
 ) -> tuple[list[_Wording], list[Concept]]:
     """Leave out what is matched only inside longer phrases."""
@@ -297,7 +257,7 @@ def _longest(
     )
 
 
-def _spoken_of(content: str) -> Iterator[tuple[Span, Concept]]:
+def _find_terms(content: str) -> Iterator[tuple[Span, Concept]]:
     """Yield the concepts that are a constraint's topic, and where."""
     if asks_for_names(content):
         return
