@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sdrag.disclosure import hierarchy
 from sdrag.disclosure.hierarchy import HierarchySettings
-from sdrag.disclosure.model.confirm_prompt import Confirmation, Marked
+from sdrag.disclosure.model.confirm_prompt import Candidate, Confirmation
 from sdrag.disclosure.model.extract import extraction_prompt
 from sdrag.disclosure.model.rephrase import rephrasing_prompt
 from sdrag.effects.prompts import (
@@ -106,8 +106,8 @@ def _summarizing():
 
 
 def _confirming():
-    marked = Marked("words", b"", {CONSTRAINTS[0].id: None}, {TEXT: None})
-    return [Confirmation.of([marked], CONSTRAINTS, KEY).prompt]
+    candidate = Candidate("words", b"", {CONSTRAINTS[0].id: None}, {TEXT: None})
+    return [Confirmation.of([candidate], CONSTRAINTS, KEY).prompt]
 
 
 def _linking():

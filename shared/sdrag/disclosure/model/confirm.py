@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.lookup import ENCODED, Found, Lookup
-from sdrag.disclosure.model.confirm_prompt import Confirmation, Marked
+from sdrag.disclosure.model.confirm_prompt import Candidate, Confirmation
 from sdrag.effects.steps import Steps, complete
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.text.folding import fold, fold_text
@@ -56,8 +56,8 @@ def confirm(lookup: Lookup, located: Found, quoted: Found) -> Steps[Found]:
     if lookup.setup.policy.disclosure.with_model == "union" or not located:
         return located
     suspects = yield from _find_suspects(lookup, located)
-    forms: dict[tuple[bytes, str], Marked] = {}
-    asked: list[tuple[int, bytes, Finding, Marked | None, list[Span]]] = []
+    forms: dict[tuple[bytes, str], Candidate] = {}
+    asked: list[tuple[int, bytes, Finding, Candidate | None, list[Span]]] = []
     for index, by_rule in located.items():
         text, taken = lookup.texts.all[index].text, _find_taken(lookup, index, quoted)
         every = [span for spans in taken.values() for span in spans]
@@ -132,12 +132,12 @@ def _mark(
     index: int,
     finding: Finding,
     parts: Iterable[Span],
-    forms: dict[tuple[bytes, str], Marked],
-) -> Marked:
+    forms: dict[tuple[bytes, str], Candidate],
+) -> Candidate:
     """Add parts of a finding to what is asked about."""
     text, document = lookup.texts.all[index].text, lookup.documents[index]
     words = _GAP.join(" ".join(part.of(text).split()) for part in parts)
-    form = forms.setdefault((document, fold_text(words)), Marked(words, document))
+    form = forms.setdefault((document, fold_text(words)), Candidate(words, document))
     form.constraints[finding.constraint_id] = None
     form.sentences.update(dict.fromkeys(_around(text, finding.span)))
     return form
@@ -162,7 +162,7 @@ def _around(text: str, span: Span) -> Iterator[str]:
 
 
 def _add_sentences(
-    lookup: Lookup, forms: Mapping[tuple[bytes, str], Marked], suspects: set[int]
+    lookup: Lookup, forms: Mapping[tuple[bytes, str], Candidate], suspects: set[int]
 ) -> None:
     """Add to each form all other sentences of its document that hold it."""
     words: dict[bytes, set[str]] = {}
@@ -179,7 +179,7 @@ def _add_sentences(
                 form.sentences.update(dict.fromkeys(_around(text, span)))
 
 
-def _ask(lookup: Lookup, forms: Sequence[Marked]) -> Steps[None]:
+def _ask(lookup: Lookup, forms: Sequence[Candidate]) -> Steps[None]:
     """Ask about forms, and once more about those that a reply left unanswered."""
     for wrong, size in (("", _MAX_QUESTIONS), (_WRONG, _FEW)):
         batches = _batches(lookup, forms, size)
@@ -193,17 +193,17 @@ def _ask(lookup: Lookup, forms: Sequence[Marked]) -> Steps[None]:
 
 
 def _batches(
-    lookup: Lookup, forms: Iterable[Marked], size: int
-) -> Iterator[list[Marked]]:
+    lookup: Lookup, forms: Iterable[Candidate], size: int
+) -> Iterator[list[Candidate]]:
     """Pack forms into prompts; one whose sentences fit into none is not asked about."""
     tokens = lookup.setup.policy.disclosure.token_budget
     limit = tokens * CHARACTERS_PER_TOKEN
     size = max(1, min(size, tokens // _TOKENS_PER_QUESTION))
-    by_document: dict[bytes, list[Marked]] = {}
+    by_document: dict[bytes, list[Candidate]] = {}
     for form in forms:
         by_document.setdefault(form.document, []).append(form)
     for listed in by_document.values():
-        packed: list[Marked] = []
+        packed: list[Candidate] = []
         shown: set[str] = set()
         for form in listed:
             if sum(map(len, form.sentences)) > limit:
@@ -219,7 +219,7 @@ def _batches(
             yield packed
 
 
-def _request(lookup: Lookup, forms: Sequence[Marked], wrong: str) -> Confirmation:
+def _request(lookup: Lookup, forms: Sequence[Candidate], wrong: str) -> Confirmation:
     """Ask about forms of one document, under all constraints that hold for it."""
     texts = zip(lookup.documents, lookup.texts.applied, strict=True)
     names = {n for doc, applied in texts if doc == forms[0].document for n in applied}

@@ -16,8 +16,9 @@ ids) fails one of the three.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from random import Random
 from typing import Self
 
@@ -25,13 +26,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sdrag.disclosure.model.controls import (
     FIRST_NUMBER,
-    ControlKind,
     draw_harmless,
+    draw_kind,
     seed,
 )
-from sdrag.disclosure.model.extract import ask_again, between_marks
+from sdrag.disclosure.model.layout import Example, lay_out
 from sdrag.disclosure.model.replies import read_answers
-from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
+from sdrag.effects.prompts import Labelled, Prompt, sensitive
 from sdrag.effects.steps import CUT_OFF, Failure, Outcome, why_failed
 from sdrag.vocabulary import Confidential, Constraint
 
@@ -74,33 +75,18 @@ of them.
 - Answer with JSON only: \
 {"answers": [{"question": "<id>", "no": ["<id>", ...]}, ...]}"""
 
-_TASK = """\
-Constraints:
-{constraints}
+_EXAMPLE = Example(
+    "[c1] Remove the names of patients\n[c2] Conceal what the patient was treated for",
+    """\
+(1) Ruth Calder was seen by Dr. Osei on a grey morning.
+(2) The attacks came with the light, Calder said.
 
-Sentences and questions, between two lines of {mark}:
-{mark}
-{sentences}
-
-{questions}
-{mark}{again}"""
-
-_EXAMPLE_CONSTRAINTS = (
-    "[c1] Remove the names of patients\n[c2] Conceal what the patient was treated for"
-)
-_EXAMPLE_SENTENCES = (
-    "(1) Ruth Calder was seen by Dr. Osei on a grey morning.",
-    "(2) The attacks came with the light, Calder said.",
-)
-_EXAMPLE_QUESTIONS = (
-    '[q1] "Osei" in (1), marked for: c1',
-    '[q2] "Calder" in (1), (2), marked for: c1, c2',
-    '[q3] "attacks" in (2), marked for: c2',
-    '[q4] "grey" in (1), marked for: c2',
-)
-_EXAMPLE_REPLY = (
+[q1] "Osei" in (1), marked for: c1
+[q2] "Calder" in (1), (2), marked for: c1, c2
+[q3] "attacks" in (2), marked for: c2
+[q4] "grey" in (1), marked for: c2""",
     '{"answers": [{"question": "q1", "no": ["c1"]}, {"question": "q2", "no": []}, '
-    '{"question": "q3", "no": []}, {"question": "q4", "no": ["c2"]}]}'
+    '{"question": "q3", "no": []}, {"question": "q4", "no": ["c2"]}]}',
 )
 _CONTROLS = (True, True, False)
 """Whether the words of each control question have to go."""
@@ -109,16 +95,17 @@ _CONTROL = ""
 
 
 @dataclass(slots=True, repr=False)
-class Marked(Confidential):
+class Candidate(Confidential):
     """
-    A form that was marked in a document, and what is asked about it.
+    Words that were marked in a document, and what is asked about them.
 
     Args:
         words: As written there, without what the model took itself.
         document: The key of the document.
-        constraints: The ids of those that it was marked for.
-        sentences: Of the document; they hold it.
+        constraints: The ids of those that they were marked for.
+        sentences: Of the document; they hold the words.
         freed: The ids of the constraints for which the model said no.
+        has_to_go: The known answer of a control question; `None` of any other.
     """
 
     words: str
@@ -126,6 +113,7 @@ class Marked(Confidential):
     constraints: dict[str, None] = field(default_factory=dict)
     sentences: dict[str, None] = field(default_factory=dict)
     freed: frozenset[str] = frozenset()
+    has_to_go: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -135,133 +123,92 @@ class Confirmation(Confidential):
 
     Args:
         prompt: To be sent.
-        asked: What each question asks about, by its id, control questions included.
+        questions: What each asks about, by its id, control questions included.
         constraints: The ids that the prompt uses, by those of the policy.
-        controls: Whether the words have to go, by the id of each control question.
     """
 
     prompt: Prompt
-    asked: Mapping[str, Marked]
+    questions: Mapping[str, Candidate]
     constraints: Mapping[str, str]
-    controls: Mapping[str, bool]
 
     @classmethod
     def of(
         cls,
-        marked: Sequence[Marked],
+        candidates: Sequence[Candidate],
         constraints: Sequence[Constraint],
         key: bytes,
         wrong: str = "",
     ) -> Self:
         """
-        Ask what of that which was marked need not go.
+        Ask which candidates need not go.
 
         Args:
-            marked: In one document.
+            candidates: In one document.
             constraints: All that hold for the document.
             key: Nobody without it can foresee the control questions.
             wrong: What was wrong with the last reply, where it is asked again.
         """
-        shown = list(dict.fromkeys(text for form in marked for text in form.sentences))
+        texts_of = (text for each in candidates for text in each.sentences)
+        shown = list(dict.fromkeys(texts_of))
         draw = seed((wrong, *shown), key)
-        control, controls = _draw_controls(draw, marked, constraints)
+        control, controls = _draw_controls(draw, candidates, constraints)
         texts = {rule.id: rule.text for rule in constraints} | {_CONTROL: control}
-        names = dict(zip(texts, _draw_ids(draw, "c", len(texts)), strict=True))
-        for item in controls:
-            shown.insert(draw.randint(0, len(shown)), next(iter(item.sentences)))
-        forms = [*marked]
-        for place, item in sorted(_draw_places(draw, controls, len(marked)).items()):
-            forms.insert(place, item)
-        asked = dict(zip(_draw_ids(draw, "q", len(forms)), forms, strict=True))
-        listed = sorted((names[rule], text) for rule, text in texts.items())
-        task = _task(
+        ids = dict(zip(texts, _draw_ids(draw, "c", len(texts)), strict=True))
+        for each in controls:
+            shown.insert(draw.randint(0, len(shown)), *each.sentences)
+        asked = [*candidates]
+        for place, each in _draw_places(draw, controls, len(candidates)):
+            asked.insert(place, each)
+        questions = dict(zip(_draw_ids(draw, "q", len(asked)), asked, strict=True))
+        listed = sorted((ids[name], text) for name, text in texts.items())
+        lines = [f"({n}) {_in_one_line(text)}" for n, text in enumerate(shown, 1)]
+        lines += "", *_list_questions(questions, shown, ids)
+        messages = lay_out(
+            _SYSTEM,
+            [_EXAMPLE],
             "\n".join(f"[{name}] {text}" for name, text in listed),
-            [f"({n}) {_in_one_line(text)}" for n, text in enumerate(shown, 1)],
-            list(_questions(asked, shown, names)),
+            sensitive("\n".join(lines)),
             key,
-            wrong,
+            noun="Sentences and questions",
+            wrong=wrong,
         )
-        goes = dict(zip(map(id, controls), _CONTROLS, strict=True))
-        return cls(
-            Prompt(
-                "disclosure.confirm",
-                (*_examples(key), task),
-                Answers,
-                max_tokens=100 + 60 * len(asked),
-            ),
-            asked,
-            names,
-            {q: goes[id(item)] for q, item in asked.items() if id(item) in goes},
-        )
+        most = 100 + 60 * len(asked)
+        prompt = Prompt("disclosure.confirm", messages, Answers, max_tokens=most)
+        return cls(prompt, questions, ids)
 
-    @property
-    def questions(self) -> dict[str, Collection[str]]:
-        """The ids of the constraints that each question asks about, by its id."""
-        return {
-            question: [self.constraints[rule] for rule in item.constraints]
-            for question, item in self.asked.items()
-        }
-
-    def read(self, outcome: Outcome[Labelled]) -> list[Marked]:
+    def read(self, outcome: Outcome[Labelled]) -> list[Candidate]:
         """
         Free what the reply frees; one that fails a control question frees nothing.
 
         Returns:
             What is to be asked again.
         """
-        marked = {q: form for q, form in self.asked.items() if q not in self.controls}
+        asked = self.questions
+        controls = {q: each for q, each in asked.items() if each.has_to_go is not None}
+        candidates = [each for q, each in asked.items() if q not in controls]
         if isinstance(outcome, Failure):
-            is_cut_off = why_failed(outcome.error) == CUT_OFF
-            return list(marked.values()) if is_cut_off else []
-        answers = read_answers(outcome.value.text, self.questions)
-        if not self.controls.keys() <= answers.keys():
-            return list(marked.values())
-        if any(bool(answers[q]) is goes for q, goes in self.controls.items()):
+            return candidates if why_failed(outcome.error) == CUT_OFF else []
+        ids = {q: [self.constraints[n] for n in asked[q].constraints] for q in asked}
+        answers = read_answers(outcome.value.text, ids)
+        if not controls.keys() <= answers.keys():
+            return candidates
+        if any(bool(answers[q]) is each.has_to_go for q, each in controls.items()):
             return []
-        rules = {name: rule for rule, name in self.constraints.items()}
-        for question, form in marked.items():
-            form.freed |= {rules[name] for name in answers.get(question, ())}
-        return [form for question, form in marked.items() if question not in answers]
+        names = {id_: name for name, id_ in self.constraints.items()}
+        for question, freed in answers.items():
+            asked[question].freed |= {names[id_] for id_ in freed}
+        return [each for question, each in asked.items() if question not in answers]
 
 
-def _examples(key: bytes) -> tuple[Message, ...]:
-    return (
-        Message("system", constant(_SYSTEM)),
-        _task(_EXAMPLE_CONSTRAINTS, _EXAMPLE_SENTENCES, _EXAMPLE_QUESTIONS, key),
-        Message("assistant", constant(_EXAMPLE_REPLY)),
-    )
-
-
-def _questions(
-    asked: Mapping[str, Marked], shown: Sequence[str], names: Mapping[str, str]
+def _list_questions(
+    questions: Mapping[str, Candidate], shown: Sequence[str], ids: Mapping[str, str]
 ) -> Iterator[str]:
-    numbers = {sentence: number for number, sentence in enumerate(shown, 1)}
-    for question, item in asked.items():
-        where = ", ".join(
-            f"({n})" for n in sorted(map(numbers.__getitem__, item.sentences))
-        )
-        marked_for = ", ".join(names[rule] for rule in item.constraints)
-        words = _in_one_line(item.words)
+    for question, each in questions.items():
+        numbers = sorted(shown.index(sentence) + 1 for sentence in each.sentences)
+        where = ", ".join(f"({number})" for number in numbers)
+        marked_for = ", ".join(map(ids.__getitem__, each.constraints))
+        words = _in_one_line(each.words)
         yield f'[{question}] "{words}" in {where}, marked for: {marked_for}'
-
-
-def _task(
-    constraints: str,
-    shown: Sequence[str],
-    questions: Sequence[str],
-    key: bytes,
-    wrong: str = "",
-) -> Message:
-    sentences_, asked = "\n".join(shown), "\n".join(questions)
-    return between_marks(
-        _TASK,
-        f"{sentences_}\n{asked}",
-        key,
-        constraints=constant(constraints),
-        sentences=sensitive(sentences_),
-        questions=sensitive(asked),
-        again=constant(ask_again(wrong)),
-    )
 
 
 def _in_one_line(text: str) -> str:
@@ -275,28 +222,32 @@ def _draw_ids(draw: Random, letter: str, count: int) -> list[str]:
 
 
 def _draw_places(
-    draw: Random, controls: Sequence[Marked], others: int
-) -> dict[int, Marked]:
+    draw: Random, controls: Sequence[Candidate], others: int
+) -> list[tuple[int, Candidate]]:
     """Draw places so that a no to every other question fails as well."""
     while True:
         drawn = draw.sample(range(others + len(controls)), len(controls))
-        odd = {place % 2 for place, goes in zip(drawn, _CONTROLS, strict=True) if goes}
-        if len(odd) > 1:
-            return dict(zip(drawn, controls, strict=True))
+        placed = list(zip(drawn, controls, strict=True))
+        if len({place % 2 for place, each in placed if each.has_to_go}) > 1:
+            return sorted(placed, key=itemgetter(0))
 
 
 def _draw_controls(
-    draw: Random, marked: Iterable[Marked], constraints: Iterable[Constraint]
-) -> tuple[str, list[Marked]]:
+    draw: Random, candidates: Iterable[Candidate], constraints: Iterable[Constraint]
+) -> tuple[str, list[Candidate]]:
     """Return a constraint of a kind that is asked about, and questions about it."""
-    asked_for = {name for form in marked for name in form.constraints}
-    kind = ControlKind.draw(
-        draw, [rule for rule in constraints if rule.id in asked_for]
-    )
-    questions: dict[str, Marked] = {}
-    while len(questions) < len(_CONTROLS):
-        has_to_go = _CONTROLS[len(questions)]
-        words = kind.secret(draw) if has_to_go else draw_harmless(draw)
+    marked_for = {name for each in candidates for name in each.constraints}
+    like = [rule for rule in constraints if rule.id in marked_for]
+    constraint, draw_secret = draw_kind(draw, like)
+    controls: dict[str, Candidate] = {}
+    while len(controls) < len(_CONTROLS):
+        has_to_go = _CONTROLS[len(controls)]
+        words = draw_secret(draw) if has_to_go else draw_harmless(draw)
         sentence = f"Somebody asked for {words} and left again."
-        questions[sentence] = Marked(words, b"", {_CONTROL: None}, {sentence: None})
-    return kind.constraint, list(questions.values())
+        controls[sentence] = Candidate(
+            words,
+            constraints={_CONTROL: None},
+            sentences={sentence: None},
+            has_to_go=has_to_go,
+        )
+    return constraint, list(controls.values())

@@ -34,26 +34,19 @@ def seed(shown: Iterable[str], key: bytes) -> Random:
     return Random(digest)  # noqa: S311 -- the seed is keyed, and no output is shown
 
 
-@dataclass(frozen=True, slots=True)
-class ControlKind:
+def draw_kind(
+    draw: Random, constraints: Iterable[Constraint]
+) -> tuple[str, Callable[[Random], str]]:
     """
-    What a control asks for.
+    Draw what a control asks for: what the constraints ask for, or else anything.
 
-    Args:
-        constraint: Its words.
-        secret: Draws words that have to go.
+    Returns:
+        The words of its constraint, and what draws words that have to go.
     """
-
-    constraint: str
-    secret: Callable[[Random], str]
-
-    @classmethod
-    def draw(cls, draw: Random, constraints: Iterable[Constraint]) -> Self:
-        """Draw a kind that the constraints ask for, or else any."""
-        types = {type_ for rule in constraints for type_ in parse(rule).types}
-        kinds = sorted(types & _KINDS.keys()) or [*_KINDS]
-        noun, secret = _KINDS[draw.choice(kinds)]
-        return cls(f"Take out {noun} of any kind", secret)
+    types = {type_ for rule in constraints for type_ in parse(rule).types}
+    kinds = sorted(types & _KINDS.keys()) or [*_KINDS]
+    noun, draw_secret = _KINDS[draw.choice(kinds)]
+    return f"Take out {noun} of any kind", draw_secret
 
 
 def draw_harmless(draw: Random) -> str:
@@ -83,14 +76,14 @@ class Planted(Confidential):
     @classmethod
     def draw(cls, draw: Random, constraints: Sequence[Constraint]) -> Self:
         """Draw one for a prompt that asks about these constraints."""
-        kind = ControlKind.draw(draw, constraints)
-        secret, harmless = kind.secret(draw), draw_harmless(draw)
+        constraint, draw_secret = draw_kind(draw, constraints)
+        secret, harmless = draw_secret(draw), draw_harmless(draw)
         first, second = draw.sample((secret, harmless), 2)
         taken = {rule.id.casefold() for rule in constraints}
         ids = (f"c{draw.randrange(FIRST_NUMBER, 1000)}" for _ in iter(int, 1))
         return cls(
             next(name for name in ids if name not in taken),
-            kind.constraint,
+            constraint,
             f"Somebody asked for {first} and {second}.",
             secret,
             harmless,

@@ -11,6 +11,7 @@ example of the prompt: it counts for nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 
 from sdrag.effects.replies import read_json
 
@@ -31,23 +32,11 @@ def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, .
         reply: The model's words.
         asked: The ids it was asked about; with any other id, nothing of it counts.
     """
-    given: dict[str, list[str]] = {}
-    unreadable: set[str] = set()
-    for value, listed in _entries(reply, "verdicts", "constraint", "spans"):
-        name, spans = _meant(value, asked, "constraint"), _spans(listed)
-        if name is None:
-            return {}
-        if spans is None:
-            unreadable.add(name)
-        else:
-            given.setdefault(name, []).extend(spans)
-    if sum(map(len, given.values())) > MAX_SPANS:
-        return {}
-    return {
-        name: tuple(dict.fromkeys(spans))
-        for name, spans in given.items()
-        if name not in unreadable
+    lists = _read_lists(reply, "verdicts", "constraint", "spans", asked)
+    verdicts = {
+        name: tuple(dict.fromkeys(chain(*listed))) for name, listed in lists.items()
     }
+    return verdicts if sum(map(len, verdicts.values())) <= MAX_SPANS else {}
 
 
 def read_answers(
@@ -61,21 +50,33 @@ def read_answers(
         asked: The ids of the constraints that each question asked about, by its id.
     """
     freed: dict[str, frozenset[str]] = {}
+    lists = _read_lists(reply, "answers", "question", "no", asked)
+    for question, listed in lists.items():
+        no = [
+            {_meant(id_, asked[question], "constraint") for id_ in ids}
+            for ids in listed
+        ]
+        if any(None in names for names in no):
+            return {}
+        freed[question] = frozenset(filter(None, set.intersection(*no)))
+    return freed
+
+
+def _read_lists(
+    reply: str, name: str, key: str, listed: str, asked: Collection[str]
+) -> Mapping[str, Sequence[Sequence[str]]]:
+    """Return what each entry lists, by its id; nothing if an id was not asked about."""
+    lists: dict[str, list[Sequence[str]]] = {}
     unreadable: set[str] = set()
-    for value, listed in _entries(reply, "answers", "question", "no"):
-        question = _meant(value, asked, "question")
-        if question is None:
+    for value, entry in _entries(reply, name, key, listed):
+        id_, texts = _meant(value, asked, key), _texts(entry)
+        if id_ is None:
             return {}
-        ids = [listed] if isinstance(listed, str) else listed
-        if not isinstance(ids, list) or not all(isinstance(name, str) for name in ids):
-            unreadable.add(question)
-            continue
-        names = [_meant(name, asked[question], "constraint") for name in ids]
-        if None in names:
-            return {}
-        no = frozenset(filter(None, names))
-        freed[question] = freed.get(question, no) & no
-    return {name: no for name, no in freed.items() if name not in unreadable}
+        if texts is None:
+            unreadable.add(id_)
+        else:
+            lists.setdefault(id_, []).append(texts)
+    return {id_: texts for id_, texts in lists.items() if id_ not in unreadable}
 
 
 def _entries(
@@ -109,11 +110,11 @@ def _meant(value: object, asked: Collection[str], noun: str) -> str | None:
     return name if name in asked else like[0] if len(like) == 1 else None
 
 
-def _spans(listed: object) -> list[str] | None:
-    """Return what is quoted; `None` of what is no list of quotations."""
-    spans = [listed] if isinstance(listed, str) else listed
-    if not isinstance(spans, list):
+def _texts(listed: object) -> Sequence[str] | None:
+    """Return what is listed; `None` of what is no list of texts."""
+    items = [listed] if isinstance(listed, str) else listed
+    if not isinstance(items, list):
         return None
-    quoted = [item.get("text") if isinstance(item, dict) else item for item in spans]
-    texts = [span for span in quoted if isinstance(span, str) and span.strip()]
-    return texts if len(texts) == len(quoted) else None
+    items = [item.get("text") if isinstance(item, dict) else item for item in items]
+    texts = [item for item in items if isinstance(item, str) and item.strip()]
+    return texts if len(texts) == len(items) else None
