@@ -27,7 +27,7 @@ from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
-from sdrag.text.spans import merge
+from sdrag.text.spans import merge, subtract
 from sdrag.vocabulary import Finding, Span
 
 _MAX_QUESTIONS, _FEW = 40, 10
@@ -56,31 +56,30 @@ def confirm(lookup: Lookup, located: Found, quoted: Found) -> Steps[Found]:
     if lookup.setup.policy.disclosure.with_model == "union" or not located:
         return located
     suspects = yield from _find_suspects(lookup, located)
-    forms: dict[tuple[bytes, str], Candidate] = {}
-    asked: list[tuple[int, bytes, Finding, Candidate | None, list[Span]]] = []
+    candidates: dict[tuple[bytes, str], Candidate] = {}
+    judged: list[tuple[int, bytes, Finding, Candidate | None, list[Span]]] = []
     for index, by_rule in located.items():
-        text, taken = lookup.texts.all[index].text, _find_taken(lookup, index, quoted)
-        every = [span for spans in taken.values() for span in spans]
-        for rule, finding in (
-            (r, f) for r, findings in by_rule.items() for f in findings
-        ):
-            form, others = None, list[Span]()
-            if index not in suspects and not _is_sure(lookup, index, finding):
-                own = taken.get(rule, ())
-                if not _subtract(text, finding.span, own):
-                    continue
-                open_ = _subtract(text, finding.span, every)
-                others = _subtract(text, finding.span, [*own, *open_])
-                if open_:
-                    form = _mark(lookup, index, finding, open_, forms)
-            asked.append((index, rule, finding, form, others))
-    _add_sentences(lookup, forms, suspects)
-    yield from _ask(lookup, list(forms.values()))
+        text, quotes = lookup.texts.all[index].text, _find_quotes(lookup, index, quoted)
+        by_any = [span for spans in quotes.values() for span in spans]
+        for rule, finding in ((r, f) for r, each in by_rule.items() for f in each):
+            if index in suspects or _is_sure(lookup, index, finding):
+                judged.append((index, rule, finding, None, []))
+                continue
+            by_rule_itself = quotes.get(rule, ())
+            open_ = _subtract(text, finding.span, by_any)
+            rest = _subtract(text, finding.span, [*by_rule_itself, *open_])
+            candidate = None
+            if open_:
+                candidate = _add(lookup, index, finding, open_, candidates)
+            if open_ or rest:  # else the model quotes all of it
+                judged.append((index, rule, finding, candidate, rest))
+    _add_sentences(lookup, candidates, suspects)
+    yield from _ask(lookup, list(candidates.values()))
     kept: Found = {}
-    for index, rule, finding, form, others in asked:
+    for index, rule, finding, candidate, rest in judged:
         left = [finding]
-        if form is not None and finding.constraint_id in form.freed:
-            left = [replace(finding, span=span) for span in others]
+        if candidate is not None and finding.constraint_id in candidate.freed:
+            left = [replace(finding, span=span) for span in rest]
         if left:
             kept.setdefault(index, {}).setdefault(rule, []).extend(left)
     return kept
@@ -101,11 +100,11 @@ def _find_suspects(lookup: Lookup, located: Found) -> Steps[set[int]]:
     return {i for i, is_suspect in zip(indices, flags, strict=True) if is_suspect}
 
 
-def _find_taken(
+def _find_quotes(
     lookup: Lookup, index: int, quoted: Found
 ) -> dict[bytes, tuple[Span, ...]]:
-    """Return what the model takes from a text, now or when it read it before."""
-    taken = {
+    """Return what the model quotes of a text, now or when it read it before."""
+    quotes = {
         rule: tuple(finding.span for finding in findings)
         for rule, findings in quoted.get(index, {}).items()
     }
@@ -113,8 +112,8 @@ def _find_taken(
     for row in lookup.known.get(lookup.keys[index], ()):
         if row.engine == lookup.model:
             for rule in row.spans.keys() & applied:
-                taken[rule] = (*taken.get(rule, ()), *row.spans[rule])
-    return taken
+                quotes[rule] = (*quotes.get(rule, ()), *row.spans[rule])
+    return quotes
 
 
 def _is_sure(lookup: Lookup, index: int, finding: Finding) -> bool:
@@ -127,30 +126,26 @@ def _is_sure(lookup: Lookup, index: int, finding: Finding) -> bool:
     return bool(stated) and words <= set(fold_text(stated).split())
 
 
-def _mark(
+def _add(
     lookup: Lookup,
     index: int,
     finding: Finding,
     parts: Iterable[Span],
-    forms: dict[tuple[bytes, str], Candidate],
+    candidates: dict[tuple[bytes, str], Candidate],
 ) -> Candidate:
     """Add parts of a finding to what is asked about."""
     text, document = lookup.texts.all[index].text, lookup.documents[index]
     words = _GAP.join(" ".join(part.of(text).split()) for part in parts)
-    form = forms.setdefault((document, fold_text(words)), Candidate(words, document))
-    form.constraints[finding.constraint_id] = None
-    form.sentences.update(dict.fromkeys(_around(text, finding.span)))
-    return form
+    key = document, fold_text(words)
+    candidate = candidates.setdefault(key, Candidate(words, document))
+    candidate.constraints[finding.constraint_id] = None
+    candidate.sentences.update(dict.fromkeys(_around(text, finding.span)))
+    return candidate
 
 
 def _subtract(text: str, span: Span, taken: Iterable[Span]) -> list[Span]:
     """Return the parts of a span that hold words and are not taken."""
-    ends = [span.start, span.end]
-    for other in merge(taken):
-        if other.overlaps(span):
-            ends[-1:-1] = max(span.start, other.start), min(span.end, other.end)
-    pairs = zip(ends[::2], ends[1::2], strict=True)
-    parts = (Span(start, end) for start, end in pairs if start < end)
+    parts = subtract(span, merge(taken))
     return [part for part in parts if any(map(str.isalnum, part.of(text)))]
 
 
@@ -162,11 +157,13 @@ def _around(text: str, span: Span) -> Iterator[str]:
 
 
 def _add_sentences(
-    lookup: Lookup, forms: Mapping[tuple[bytes, str], Candidate], suspects: set[int]
+    lookup: Lookup,
+    candidates: Mapping[tuple[bytes, str], Candidate],
+    suspects: set[int],
 ) -> None:
-    """Add to each form all other sentences of its document that hold it."""
+    """Add to each candidate all other sentences of its document that hold it."""
     words: dict[bytes, set[str]] = {}
-    for document, folded in forms:
+    for document, folded in candidates:
         words.setdefault(document, set()).add(folded)
     matchers = {document: PhraseMatcher(each) for document, each in words.items()}
     for index, document in enumerate(lookup.documents):
@@ -174,54 +171,54 @@ def _add_sentences(
             continue
         text = lookup.texts.all[index].text
         for span in matchers[document].find(fold(text)):
-            form = forms.get((document, fold_text(span.of(text))))
-            if form is not None:
-                form.sentences.update(dict.fromkeys(_around(text, span)))
+            candidate = candidates.get((document, fold_text(span.of(text))))
+            if candidate is not None:
+                candidate.sentences.update(dict.fromkeys(_around(text, span)))
 
 
-def _ask(lookup: Lookup, forms: Sequence[Candidate]) -> Steps[None]:
-    """Ask about forms, and once more about those that a reply left unanswered."""
+def _ask(lookup: Lookup, candidates: Sequence[Candidate]) -> Steps[None]:
+    """Ask about candidates, and again about those that a reply left unanswered."""
     for wrong, size in (("", _MAX_QUESTIONS), (_WRONG, _FEW)):
-        batches = _batches(lookup, forms, size)
-        requests = [_request(lookup, batch, wrong) for batch in batches]
+        requests = [
+            _request(lookup, batch, wrong) for batch in _pack(lookup, candidates, size)
+        ]
         outcomes = yield from complete(request.prompt for request in requests)
-        forms = [
-            form
+        candidates = [
+            candidate
             for request, outcome in zip(requests, outcomes, strict=True)
-            for form in request.read(outcome)
+            for candidate in request.read(outcome)
         ]
 
 
-def _batches(
-    lookup: Lookup, forms: Iterable[Candidate], size: int
+def _pack(
+    lookup: Lookup, candidates: Iterable[Candidate], size: int
 ) -> Iterator[list[Candidate]]:
-    """Pack forms into prompts; one whose sentences fit into none is not asked about."""
+    """Pack candidates of a document; one too long for any prompt is not asked about."""
     tokens = lookup.setup.policy.disclosure.token_budget
     limit = tokens * CHARACTERS_PER_TOKEN
     size = max(1, min(size, tokens // _TOKENS_PER_QUESTION))
     by_document: dict[bytes, list[Candidate]] = {}
-    for form in forms:
-        by_document.setdefault(form.document, []).append(form)
+    for candidate in candidates:
+        if sum(map(len, candidate.sentences)) <= limit:
+            by_document.setdefault(candidate.document, []).append(candidate)
     for listed in by_document.values():
         packed: list[Candidate] = []
         shown: set[str] = set()
-        for form in listed:
-            if sum(map(len, form.sentences)) > limit:
-                continue
-            together = shown.union(form.sentences)
-            is_full = len(packed) == size
-            if packed and (is_full or sum(map(len, together)) > limit):
+        for candidate in listed:
+            shown.update(candidate.sentences)
+            if packed and (len(packed) == size or sum(map(len, shown)) > limit):
                 yield packed
-                packed, together = [], set(form.sentences)
-            packed.append(form)
-            shown = together
-        if packed:
-            yield packed
+                packed, shown = [], set(candidate.sentences)
+            packed.append(candidate)
+        yield packed
 
 
-def _request(lookup: Lookup, forms: Sequence[Candidate], wrong: str) -> Confirmation:
-    """Ask about forms of one document, under all constraints that hold for it."""
+def _request(
+    lookup: Lookup, candidates: Sequence[Candidate], wrong: str
+) -> Confirmation:
+    """Ask about candidates, under all constraints that hold for their document."""
     texts = zip(lookup.documents, lookup.texts.applied, strict=True)
-    names = {n for doc, applied in texts if doc == forms[0].document for n in applied}
+    document = candidates[0].document
+    names = {n for key, applied in texts if key == document for n in applied}
     rules = [rule for rule in lookup.texts.constraints if rule.id in names]
-    return Confirmation.of(forms, rules, lookup.setup.key, wrong)
+    return Confirmation.of(candidates, rules, lookup.setup.key, wrong)
