@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_type import find_by_cue, find_by_type, find_sure
+from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Constraint
+from sdrag.vocabulary import Constraint, Passage
 
 from ..support.tables import each_row, read_table
 
@@ -245,7 +246,8 @@ def test_a_birth_date_is_beside_a_word_of_birth_or_full(text, goes) -> None:
     (found,) = run(LocalDetector().detect([text]), PortRunner(Ports()))
     parsed = _parsed("Dates of birth of members")
 
-    assert any(find_by_type(text, found.value, [parsed])) is goes
+    document = JoinedText.of([Passage("", text)])
+    assert any(find_by_type(document, found.value, [parsed])) is goes
 
 
 TEXT = (

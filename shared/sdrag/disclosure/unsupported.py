@@ -184,7 +184,7 @@ def _mentioned(
     """Yield the mentions that a constraint asks for and the context lacks."""
     document = JoinedText.of([Passage("answer", read.text)])
     findings = [
-        *find_by_type(read.text, mentions, asked, off=off),
+        *find_by_type(document, mentions, asked, off),
         *find_by_name(document, mentions, asked),
     ]
     yield from (each.span for each in findings if not read.is_released(each.span))

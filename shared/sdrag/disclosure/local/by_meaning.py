@@ -130,10 +130,10 @@ def find_by_meaning(
         if asked[row].kind == "people":
             spans, how = _find_names(text, united), ("again", united.chance, "PERSON")
         else:
-            choice = _Choice(text, united, asked[row], limits)
-            spans = choice.spans() or ([] if typed else [Span(0, len(text))])
+            spans, rare = _choose(text, united, asked[row], limits)
+            spans = spans or ([] if typed else [Span(0, len(text))])
             how = "scored", united.chance, ""
-            again[row] |= choice.again
+            again[row] |= rare
         for span in spans:
             placed = shift(span, document.sentences[number].start)
             yield Finding(placed, asked[row].constraint.id, *how)
@@ -157,10 +157,7 @@ def _propose(
     }
     cued: set[_Place] = set()
     for finding in proposals:
-        first, last = finding.span.start, finding.span.end - 1
-        for number in range(
-            document.sentence_at(first), document.sentence_at(last) + 1
-        ):
+        for number in document.indices(finding.span):
             place = rows[finding.constraint_id], number
             typed = proposed.setdefault(place, [])
             if finding.type:
@@ -216,90 +213,86 @@ def _find_names(text: str, decision: GateScores) -> list[Span]:
     ]
 
 
-class _Choice:
+def _choose(
+    text: str, scores: GateScores, parsed: ParsedConstraint, limits: Thresholds
+) -> tuple[list[Span], dict[str, float]]:
     """
-    The words to withhold in an open sentence.
+    Choose the words to withhold in an open sentence.
 
-    `hidden` are their indices, `telling` those of words that can go with them, and
-    `again` the rare ones, with their probabilities.
+    Returns:
+        Their spans, and the rare ones among them with their probabilities.
     """
-
-    def __init__(
-        self,
-        text: str,
-        decision: GateScores,
-        parsed: ParsedConstraint,
-        limits: Thresholds,
-    ) -> None:
-        self.text, self.words = text, decision.words
-        stated = _stems(parsed.statement)
-        named = frozenset() if stated else _stems(parsed.subject)
-        words = [span.of(text) for span in decision.words]
-        chances = [
-            chance / (chance + (1 - chance) * _frequency(word))
-            for word, chance in zip(words, decision.chances.tolist(), strict=True)
-        ]
-        telling = {
-            index: 1.0 if _stem(word) in stated else chances[index]
+    stated = _stems(parsed.statement)
+    named = frozenset() if stated else _stems(parsed.subject)
+    words = [span.of(text) for span in scores.words]
+    chances = [
+        chance / (chance + (1 - chance) * _frequency(word))
+        for word, chance in zip(words, scores.chances.tolist(), strict=True)
+    ]
+    telling = {
+        index: 1.0 if _stem(word) in stated else chances[index]
+        for index, word in enumerate(words)
+        if _tells(word) and _stem(word) not in named
+    }
+    rare = {index for index in telling if _is_rare(words[index])}
+    if not is_clause(parsed.subject):  # that asks what happened, in its own words
+        best = max(telling.values(), default=0.0)
+        telling |= {
+            index: chances[index]
             for index, word in enumerate(words)
-            if _tells(word) and _stem(word) not in named
+            if _stem(word) in named and _tells(word) and chances[index] >= _NAMED * best
         }
-        rare = {words[index].lower() for index in telling if _is_rare(words[index])}
-        if not is_clause(parsed.subject):  # that asks what happened, in its own words
-            best = max(telling.values(), default=0.0)
-            telling |= {
-                index: chances[index]
-                for index, word in enumerate(words)
-                if _stem(word) in named
-                and _tells(word)
-                and chances[index] >= _NAMED * best
-            }
-        # Where no word is sure enough, the surest is.
-        least = min(limits.word, max(telling.values(), default=0.0))
-        least = max(least, THRESHOLDS["high"].word)
-        self.hidden = {index for index, chance in telling.items() if chance >= least}
-        self.again = {
-            words[index].lower(): telling[index]
-            for index in self.hidden
-            if telling[index] >= limits.again and words[index].lower() in rare
-        }
-        self.telling = {
-            index
-            for index, word in enumerate(words)
-            if index in telling or not (_is_filler(word) or _stem(word) in named)
-        }
-        near = {i for i in self.telling if chances[i] >= limits.beside}
-        for step in (1, -1):
-            for index in range(len(words))[::step]:
-                if index in near and index - step in self.hidden:
-                    self.hidden.add(index)
+    # Where no word is sure enough, the surest is.
+    least = min(limits.word, max(telling.values(), default=0.0))
+    least = max(least, THRESHOLDS["high"].word)
+    hidden = {index for index, chance in telling.items() if chance >= least}
+    again = {
+        words[index].lower(): telling[index]
+        for index in sorted(hidden & rare)
+        if telling[index] >= limits.again
+    }
+    alike = {
+        index
+        for index, word in enumerate(words)
+        if index in telling or not (_is_filler(word) or _stem(word) in named)
+    }
+    near = {index for index in alike if chances[index] >= limits.beside}
+    for step in (1, -1):
+        for index in range(len(words))[::step]:
+            if index in near and index - step in hidden:
+                hidden.add(index)
+    return _join(text, scores.words, hidden, alike), again
 
-    def spans(self) -> list[Span]:
-        """Return what is withheld: clauses, and words with what is between them."""
-        spans: list[Span] = []
-        for clause in self._clauses():
-            hidden = [index for index in clause if index in self.hidden]
-            if len(hidden) >= _WHOLE * len(clause):
-                hidden = [i for i in clause if i in self.telling or i in self.hidden]
-            last = -_GAP - 2
-            for index in hidden:
-                word = self.words[index]
-                if index - last <= _GAP + 1:
-                    word = Span(spans.pop().start, word.end)
-                spans.append(word)
-                last = index
-        return spans
 
-    def _clauses(self) -> Iterator[range]:
-        """Yield the words of each clause."""
-        first = 0
-        for end in (*(m.start() for m in _CLAUSE.finditer(self.text)), len(self.text)):
-            last = first
-            while last < len(self.words) and self.words[last].start < max(end, 1):
-                last += 1
-            if first < last:
-                yield range(first, last)
-            first = last
+def _join(
+    text: str, words: Sequence[Span], hidden: set[int], alike: set[int]
+) -> list[Span]:
+    """Return clauses, and words with what is between them; `alike` go with them."""
+    spans: list[Span] = []
+    for clause in _clauses(text, words):
+        chosen = [index for index in clause if index in hidden]
+        if len(chosen) >= _WHOLE * len(clause):
+            chosen = [index for index in clause if index in hidden | alike]
+        last = -_GAP - 2
+        for index in chosen:
+            word = words[index]
+            if index - last <= _GAP + 1:
+                word = Span(spans.pop().start, word.end)
+            spans.append(word)
+            last = index
+    return spans
+
+
+def _clauses(text: str, words: Sequence[Span]) -> Iterator[range]:
+    """Yield the words of each clause."""
+    first = 0
+    for end in (*(match.start() for match in _CLAUSE.finditer(text)), len(text)):
+        last = first
+        while last < len(words) and words[last].start < max(end, 1):
+            last += 1
+        if first < last:
+            yield range(first, last)
+        first = last
 
 
 def _propagate(

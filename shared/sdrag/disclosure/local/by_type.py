@@ -17,20 +17,19 @@ that the detector takes for a place on weak grounds could be somebody's.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from sdrag.detectors.local import mentions as find_mentions
 from sdrag.detectors.local.tables import FUNCTION_WORDS, listed
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
-from sdrag.text.folding import fold
+from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.text.folding import Folded, fold
 from sdrag.text.phrase_matcher import PhraseMatcher
-from sdrag.text.sentences import sentences
 from sdrag.text.spans import shift
-from sdrag.vocabulary import Confidential, Finding, Mention, Span
+from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span
 
 _YEARS = 110
 _UNSURE = 0.6
@@ -76,47 +75,49 @@ _REMEMBERED = 256
 
 
 class CuedText(Confidential):
-    """The sentences of a text, and which of them tell a topic."""
+    """Which sentences of a text tell a topic."""
 
-    def __init__(self, text: str, parts: Sequence[Span] | None = None) -> None:
-        self._folded = fold(text)
-        self.parts = sentences(text, cells=True) if parts is None else parts
-        self._starts = [part.start for part in self.parts]
-        self._leaning = [bool(_CARRIES_ON.match(text, p.start)) for p in self.parts]
+    def __init__(self, document: JoinedText) -> None:
+        self.document = document
 
-    def telling(self, topic: Topic) -> list[int]:
+    @cached_property
+    def folded(self) -> Folded:
+        """The text, folded."""
+        return fold(self.document.text)
+
+    @cached_property
+    def leaning(self) -> list[bool]:
+        """Whether each sentence carries on with a pronoun."""
+        text, parts = self.document.text, self.document.sentences
+        return [_CARRIES_ON.match(text, part.start) is not None for part in parts]
+
+    def find_telling(self, topic: Topic) -> list[int]:
         """Return the indices of the sentences that tell a topic."""
         if not topic.cues:
             return []
         cues, hints = _matchers(topic)
-        numbers = {i for span in cues.find(self._folded) for i in self.indices(span)}
-        hinted = sorted(hints.find(self._folded))
-        for first, second in pairwise(hinted):
-            if second.start - first.end <= _NEAR and self._differ(first, second):
-                numbers |= {*self.indices(first)} & {*self.indices(second)}
+        numbers = self._indices(cues.find(self.folded))
+        for first, second in pairwise(sorted(hints.find(self.folded))):
+            differ = self._of(first) != self._of(second)
+            if second.start - first.end <= _NEAR and differ:
+                numbers |= self._indices([first]) & self._indices([second])
         return self._with_neighbours(numbers)
 
-    def beside(self, topic: Topic) -> frozenset[int]:
+    def find_beside(self, topic: Topic) -> frozenset[int]:
         """Return the indices of the sentences in which its types count."""
         cues, hints = _matchers(topic)
-        spans = (*cues.find(self._folded), *hints.find(self._folded))
-        numbers = {index for span in spans for index in self.indices(span)}
-        return frozenset(self._with_neighbours(numbers))
+        spans = (*cues.find(self.folded), *hints.find(self.folded))
+        return frozenset(self._with_neighbours(self._indices(spans)))
 
-    def indices(self, span: Span) -> range:
-        """Return the indices of the sentences that a span is in."""
-        first, last = (
-            bisect_right(self._starts, at) for at in (span.start, span.end - 1)
-        )
-        return range(max(0, first - 1), max(0, last - 1) + 1)
+    def _of(self, span: Span) -> str:
+        return span.of(self.document.text).lower()
 
-    def _differ(self, first: Span, second: Span) -> bool:
-        text = self._folded.original
-        return first.of(text).lower() != second.of(text).lower()
+    def _indices(self, spans: Iterable[Span]) -> set[int]:
+        return {index for span in spans for index in self.document.indices(span)}
 
     def _with_neighbours(self, numbers: set[int]) -> list[int]:
         """Add what carries on, and what a sentence that carries on leans on."""
-        leaning = self._leaning
+        leaning = self.leaning
         after = {i + 1 for i in numbers if leaning[i + 1 : i + 2] == [True]}
         before = {i - 1 for i in numbers if i and leaning[i]}
         return sorted(numbers | after | before)
@@ -133,10 +134,9 @@ def _matcher(forms: frozenset[str]) -> PhraseMatcher:
 
 
 def find_by_type(
-    text: str,
+    document: JoinedText,
     mentions: Sequence[Mention],
     asked: Sequence[ParsedConstraint],
-    parts: Sequence[Span] | None = None,
     off: Sequence[str] = (),
 ) -> Iterator[Finding]:
     """
@@ -144,25 +144,25 @@ def find_by_type(
 
     `off`: recognisers that do not run.
     """
-    cued = CuedText(text, parts if any(p.topics for p in asked) else ())
+    cued = CuedText(document)
     coded = {
         index
         for mention in mentions
         if mention.type in _CODES
-        for index in cued.indices(mention.span)
+        for index in document.indices(mention.span)
     }
-    mentions = [*mentions, *_inside_links(text, mentions, off)]
+    mentions = [*mentions, *_inside_links(document.text, mentions, off)]
     for parsed in asked:
         beside = [
-            (t.types, cued.beside(t) | (coded if _CODES & t.types else set()))
+            (t.types, cued.find_beside(t) | (coded if _CODES & t.types else set()))
             for t in parsed.topics
             if t.types
         ]
         for mention in mentions if parsed.types else ():
-            value = mention.span.of(text)
+            value = mention.span.of(document.text)
             if is_of(mention, value, parsed.everywhere) or any(
                 is_of(mention, value, types)
-                and not numbers.isdisjoint(cued.indices(mention.span))
+                and not numbers.isdisjoint(document.indices(mention.span))
                 for types, numbers in beside
             ):
                 yield Finding(
@@ -178,11 +178,12 @@ def find_by_cue(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Findin
     """Yield every sentence of a passage that tells a topic of a constraint."""
     if not any(parsed.topics for parsed in asked):
         return
-    cued = CuedText(text)
+    document = JoinedText.of([Passage("", text)])
+    cued = CuedText(document)
     for parsed in asked:
-        numbers = {index for topic in parsed.topics for index in cued.telling(topic)}
-        for index in sorted(numbers):
-            yield Finding(cued.parts[index], parsed.constraint.id, "cue")
+        found = {index for topic in parsed.topics for index in cued.find_telling(topic)}
+        for index in sorted(found):
+            yield Finding(document.sentences[index], parsed.constraint.id, "cue")
 
 
 def find_sure(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Finding]:

@@ -64,6 +64,11 @@ class JoinedText(Confidential):
         """Return the index of the sentence that a character of a word is in."""
         return max(0, bisect_right(self.sentences, offset, key=_start) - 1)
 
+    def indices(self, span: Span) -> range:
+        """Return the indices of the sentences that a span is in."""
+        last = self.sentence_at(span.end - 1)
+        return range(self.sentence_at(span.start), last + 1)
+
     def divide(self, findings: Iterable[Finding]) -> list[tuple[Finding, ...]]:
         """Return the findings of each passage, in its own offsets, without repeats."""
         divided: list[dict[Finding, None]] = [{} for _ in self.passages]

@@ -130,7 +130,7 @@ def _locate(
     default = locator.sensitivity
     limits = [THRESHOLDS[p.constraint.sensitivity or default] for p in gated]
     by_form = [
-        *find_by_type(document.text, mentions, asked, document.sentences, locator.off),
+        *find_by_type(document, mentions, asked, locator.off),
         *_find_cues(document, asked),
     ]
     # The gate decides all of them but structured identifiers, people, and types that
