@@ -147,10 +147,12 @@ def find_unsupported(
         question: What was asked.
         withheld: Where a register knows what was withheld.
     """
-    asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
+    parsed_rules = [parse(rule) for rule in policy.rules if binds(rule, principal)]
     if hidden := placeholders.types_in(passage.text for passage in context):
-        asked.append(ParsedConstraint(_IN_PLACE, "types", hidden, everywhere=hidden))
-    if not asked:
+        parsed_rules.append(
+            ParsedConstraint(_IN_PLACE, "types", hidden, everywhere=hidden)
+        )
+    if not parsed_rules:
         return tuple(withheld)
     answer = placeholders.blank(answer)
     answer = _CONTRACTION.sub(lambda match: " " * len(match.group()), answer)
@@ -158,39 +160,41 @@ def find_unsupported(
     (outcome,) = yield from LocalDetector(off=off).detect([answer])
     mentions = replied(outcome)
     known = ReleasedContext.of(context)
-    types = frozenset(kind for rule in asked for kind in rule.types)
+    types = frozenset(kind for rule in parsed_rules for kind in rule.types)
     first, *others = (
         _AnswerReading.of(each, answer, known) for each in readings(answer)
     )
-    spans = {*withheld, *_mentioned(first, mentions, asked, off)}
+    spans = {*withheld, *_find_mentions(first, mentions, parsed_rules, off)}
     for reading in (first, *others):
-        spans.update(_figures(reading, types))
-    if any(p.names or p.meaning or p.types - _FORMS for p in asked):
-        proper = any(parsed.names for parsed in asked) or not types.isdisjoint(_PROPER)
-        brought = _brought(question, proper=proper)
-        spans.update(_words(first, brought, proper=proper))
+        spans.update(_find_figures(reading, types))
+    if any(p.names or p.meaning or p.types - _FORMS for p in parsed_rules):
+        proper = any(parsed.names for parsed in parsed_rules) or not types.isdisjoint(
+            _PROPER
+        )
+        brought = _read_question(question, proper=proper)
+        spans.update(_find_words(first, brought, proper=proper))
         for reading in others:
-            found = _words(reading, brought, proper=proper)
+            found = _find_words(reading, brought, proper=proper)
             spans.update(span for span in found if not first.is_released(span))
     return tuple(first.grow(merge(spans), any_word=not types.isdisjoint(_WORDED)))
 
 
-def _mentioned(
+def _find_mentions(
     read: _AnswerReading,
     mentions: Sequence[Mention],
-    asked: Sequence[ParsedConstraint],
+    parsed_rules: Sequence[ParsedConstraint],
     off: Sequence[str],
 ) -> Iterator[Span]:
     """Yield the mentions that a constraint asks for and the context lacks."""
     document = JoinedText.of([Passage("answer", read.text)])
     findings = [
-        *find_by_type(document, mentions, asked, off),
-        *find_by_name(document, mentions, asked),
+        *find_by_type(document, mentions, parsed_rules, off),
+        *find_by_name(document, mentions, parsed_rules),
     ]
     yield from (each.span for each in findings if not read.is_released(each.span))
 
 
-def _figures(read: _AnswerReading, types: AbstractSet[str]) -> Iterator[Span]:
+def _find_figures(read: _AnswerReading, types: AbstractSet[str]) -> Iterator[Span]:
     """Yield figures, addresses and initials that were not released."""
     folded = read.folded
     for run in find_runs(read.tokens):
@@ -223,7 +227,7 @@ def _fits(figure: str, types: AbstractSet[str]) -> bool:
     return "DATE" in types and _DATE.fullmatch(figure) is not None
 
 
-def _words(
+def _find_words(
     read: _AnswerReading, brought: AbstractSet[str], *, proper: bool
 ) -> Iterator[Span]:
     """Yield the words of an answer that the context lacks and no dictionary has."""
@@ -241,14 +245,14 @@ def _words(
         elif fold_text(surface) != word:  # encoded, or disguised
             guess = not _MEASURED.fullmatch(surface) or is_listed_name(word)
         else:
-            asked = word in brought and (token.capital or rank(word) >= _RARE)
+            in_question = word in brought and (token.capital or rank(word) >= _RARE)
             named = proper and token.capital and read.could_be_name(i)
-            guess = asked or named or not is_ordinary(word)
+            guess = in_question or named or not is_ordinary(word)
         if guess:
             yield span
 
 
-def _brought(question: str, *, proper: bool) -> AbstractSet[str]:
+def _read_question(question: str, *, proper: bool) -> AbstractSet[str]:
     """Return the words of a question that could be names, or are rare, folded."""
     written = {fold_text(match[1]) for match in _CAPITAL.finditer(question)}
     return written | {

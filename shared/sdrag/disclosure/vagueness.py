@@ -123,8 +123,8 @@ def offer(parsed: ParsedConstraint) -> list[str]:
     """
     texts = near = read_offers()
     if installed():
-        asked = np.asarray(embed_texts([read_subject(parsed)])[0])
-        scores = (_offered_vectors() @ asked).round(SCORE_DIGITS)
+        subject = np.asarray(embed_texts([read_subject(parsed)])[0])
+        scores = (_offered_vectors() @ subject).round(SCORE_DIGITS)
         ranked = np.argsort(-scores, kind="stable")
         near = [texts[place] for place in ranked if scores[place] >= _NEAR]
     return [*dict.fromkeys([*near, *texts])][:_OFFERED]

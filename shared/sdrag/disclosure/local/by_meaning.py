@@ -108,18 +108,18 @@ def needs_meaning(parsed: ParsedConstraint) -> bool:
 def find_by_meaning(
     document: JoinedText,
     proposals: Iterable[Finding],
-    asked: Sequence[ParsedConstraint],
+    parsed_rules: Sequence[ParsedConstraint],
     thresholds: Sequence[Thresholds],
 ) -> Iterator[Finding]:
     """Yield what the networks withhold in the sentences that the gate opens."""
-    if not asked:
+    if not parsed_rules:
         return
-    texts = [parsed.constraint.text for parsed in asked]
+    texts = [parsed.constraint.text for parsed in parsed_rules]
     scored = _score_sentences(document, texts)
-    proposed, cued = _propose(document, proposals, asked, scored, thresholds)
+    proposed, cued = _propose(document, proposals, parsed_rules, scored, thresholds)
     parts = [span.of(document.text) for span in document.sentences]
     decisions = decide([(row, parts[number]) for row, number in proposed], texts)
-    again: list[dict[str, float]] = [{} for _ in asked]
+    again: list[dict[str, float]] = [{} for _ in parsed_rules]
     for (place, typed), decision in zip(proposed.items(), decisions, strict=True):
         row, number = place
         limits, text = thresholds[row], parts[number]
@@ -127,28 +127,28 @@ def find_by_meaning(
         if united.chance < (limits.cued if place in cued else limits.sentence):
             continue
         yield from typed
-        if asked[row].kind == "people":
+        if parsed_rules[row].kind == "people":
             spans, how = _find_names(text, united), ("again", united.chance, "PERSON")
         else:
-            spans, rare = _choose(text, united, asked[row], limits)
+            spans, rare = _choose(text, united, parsed_rules[row], limits)
             spans = spans or ([] if typed else [Span(0, len(text))])
             how = "scored", united.chance, ""
             again[row] |= rare
         for span in spans:
             placed = shift(span, document.sentences[number].start)
-            yield Finding(placed, asked[row].constraint.id, *how)
-    yield from _propagate(document.text, asked, again)
+            yield Finding(placed, parsed_rules[row].constraint.id, *how)
+    yield from _propagate(document.text, parsed_rules, again)
 
 
 def _propose(
     document: JoinedText,
     proposals: Iterable[Finding],
-    asked: Sequence[ParsedConstraint],
+    parsed_rules: Sequence[ParsedConstraint],
     scored: Sequence[Matrix],
     thresholds: Sequence[Thresholds],
 ) -> tuple[dict[_Place, list[Finding]], set[_Place]]:
     """Return the typed findings of each sentence to decide, and which hold a cue."""
-    rows = {parsed.constraint.id: row for row, parsed in enumerate(asked)}
+    rows = {parsed.constraint.id: row for row, parsed in enumerate(parsed_rules)}
     proposed: dict[_Place, list[Finding]] = {
         (row, number): []
         for number, chances in enumerate(scored)
@@ -297,16 +297,16 @@ def _clauses(text: str, words: Sequence[Span]) -> Iterator[range]:
 
 def _propagate(
     text: str,
-    asked: Sequence[ParsedConstraint],
+    parsed_rules: Sequence[ParsedConstraint],
     again: Sequence[dict[str, float]],
 ) -> Iterator[Finding]:
     """Yield the rare words that were withheld, or are stated, wherever they are."""
-    stated = [_stems(parsed.statement) for parsed in asked]
+    stated = [_stems(parsed.statement) for parsed in parsed_rules]
     if not any(stated) and not any(again):
         return
     for span in words(text):
         word = span.of(text)
-        for row, parsed in enumerate(asked):
+        for row, parsed in enumerate(parsed_rules):
             chance = again[row].get(word.lower(), 0.0)
             if _stem(word) in stated[row] and _is_rare(word):
                 chance = 1.0

@@ -45,13 +45,13 @@ _DENSE = 4
 def find_by_name(
     document: JoinedText,
     mentions: Sequence[Mention],
-    asked: Sequence[ParsedConstraint],
+    parsed_rules: Sequence[ParsedConstraint],
 ) -> Iterator[Finding]:
     """Yield a finding for each name that a constraint consists of."""
-    if not any(parsed.names for parsed in asked):
+    if not any(parsed.names for parsed in parsed_rules):
         return
     folded, *others = readings(document.text)
-    for parsed in asked:
+    for parsed in parsed_rules:
         spans: set[Span] = set()
         for name in parsed.names:
             for reading in (folded, *others):

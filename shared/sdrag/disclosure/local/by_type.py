@@ -136,7 +136,7 @@ def _matcher(forms: frozenset[str]) -> PhraseMatcher:
 def find_by_type(
     document: JoinedText,
     mentions: Sequence[Mention],
-    asked: Sequence[ParsedConstraint],
+    parsed_rules: Sequence[ParsedConstraint],
     off: Sequence[str] = (),
 ) -> Iterator[Finding]:
     """
@@ -152,7 +152,7 @@ def find_by_type(
         for index in document.indices(mention.span)
     }
     mentions = [*mentions, *_inside_links(document.text, mentions, off)]
-    for parsed in asked:
+    for parsed in parsed_rules:
         beside = [
             (t.types, cued.find_beside(t) | (coded if _CODES & t.types else set()))
             for t in parsed.topics
@@ -174,21 +174,23 @@ def find_by_type(
                 )
 
 
-def find_by_cue(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Finding]:
+def find_by_cue(
+    text: str, parsed_rules: Sequence[ParsedConstraint]
+) -> Iterator[Finding]:
     """Yield every sentence of a passage that tells a topic of a constraint."""
-    if not any(parsed.topics for parsed in asked):
+    if not any(parsed.topics for parsed in parsed_rules):
         return
     document = JoinedText.of([Passage("", text)])
     cued = CuedText(document)
-    for parsed in asked:
+    for parsed in parsed_rules:
         found = {index for topic in parsed.topics for index in cued.find_telling(topic)}
         for index in sorted(found):
             yield Finding(document.sentences[index], parsed.constraint.id, "cue")
 
 
-def find_sure(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Finding]:
+def find_sure(text: str, parsed_rules: Sequence[ParsedConstraint]) -> Iterator[Finding]:
     """Yield the phrases that tell a topic of a constraint in any text."""
-    for parsed in asked:
+    for parsed in parsed_rules:
         forms = frozenset().union(*(topic.sure for topic in parsed.topics))
         for span in _matcher(forms).find(fold(text)) if forms else ():
             yield Finding(span, parsed.constraint.id, "cue")

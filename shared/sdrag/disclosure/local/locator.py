@@ -80,12 +80,12 @@ class LocalLocator:
         """
         if not passages or not constraints:
             return [Reply(()) for _ in passages]
-        asked = [parse(constraint) for constraint in constraints]
+        parsed_rules = [parse(constraint) for constraint in constraints]
         places = by_document(passages)
         documents = [JoinedText.of([passages[i] for i in part]) for part in places]
-        mentions = yield from find_mentions(documents, self.detector_for(asked))
+        mentions = yield from find_mentions(documents, self.detector_for(parsed_rules))
         outcomes = try_each(
-            lambda read: _locate(*read, asked, self),
+            lambda read: _locate(*read, parsed_rules, self),
             zip(documents, mentions, strict=True),
         )
         located: dict[int, FindingsOutcome] = {}
@@ -98,9 +98,9 @@ class LocalLocator:
                 )
         return [located[index] for index in range(len(passages))]
 
-    def detector_for(self, asked: Sequence[ParsedConstraint]) -> Detector:
+    def detector_for(self, parsed_rules: Sequence[ParsedConstraint]) -> Detector:
         """Return the detector, with the tagger where it is needed."""
-        wanted = any(parsed.identifying for parsed in asked)
+        wanted = any(parsed.identifying for parsed in parsed_rules)
         if not wanted or isinstance(self.detector, TaggerDetector):
             return self.detector
         return TaggerDetector(self.detector) if tagger.available() else self.detector
@@ -121,17 +121,17 @@ def _networks() -> str:
 def _locate(
     document: JoinedText,
     outcome: Outcome[tuple[Mention, ...]],
-    asked: Sequence[ParsedConstraint],
+    parsed_rules: Sequence[ParsedConstraint],
     locator: LocalLocator,
 ) -> list[tuple[Finding, ...]]:
     """Return the findings of each passage of a document."""
     mentions = replied(outcome)
-    gated = list(filter(needs_meaning, asked if installed() else ()))
+    gated = list(filter(needs_meaning, parsed_rules if installed() else ()))
     default = locator.sensitivity
     limits = [THRESHOLDS[p.constraint.sensitivity or default] for p in gated]
     by_form = [
-        *find_by_type(document, mentions, asked, locator.off),
-        *_find_cues(document, asked),
+        *find_by_type(document, mentions, parsed_rules, locator.off),
+        *_find_cues(document, parsed_rules),
     ]
     # The gate decides all of them but structured identifiers, people, and types that
     # are all that a constraint asks for.
@@ -148,8 +148,8 @@ def _locate(
     ]
     findings = [
         *set(by_form).difference(proposals),
-        *find_by_name(document, mentions, asked),
-        *find_sure(document.text, asked),
+        *find_by_name(document, mentions, parsed_rules),
+        *find_sure(document.text, parsed_rules),
     ]
     if locator.meaning:
         findings += find_by_meaning(document, proposals, gated, limits)
@@ -157,9 +157,9 @@ def _locate(
 
 
 def _find_cues(
-    document: JoinedText, asked: Sequence[ParsedConstraint]
+    document: JoinedText, parsed_rules: Sequence[ParsedConstraint]
 ) -> Iterator[Finding]:
     """Yield the sentences of each passage, read alone, that speak of a known topic."""
     for passage in filter(None, document.passages):
-        for finding in find_by_cue(passage.of(document.text), asked):
+        for finding in find_by_cue(passage.of(document.text), parsed_rules):
             yield replace(finding, span=shift(finding.span, passage.start))

@@ -156,10 +156,10 @@ class Confirmation(Confidential):
         ids = dict(zip(texts, _draw_ids(draw, "c", len(texts)), strict=True))
         for each in controls:
             shown.insert(draw.randint(0, len(shown)), *each.sentences)
-        asked = [*candidates]
+        ordered = [*candidates]
         for place, each in _draw_places(draw, controls, len(candidates)):
-            asked.insert(place, each)
-        questions = dict(zip(_draw_ids(draw, "q", len(asked)), asked, strict=True))
+            ordered.insert(place, each)
+        questions = dict(zip(_draw_ids(draw, "q", len(ordered)), ordered, strict=True))
         listed = sorted((ids[name], text) for name, text in texts.items())
         lines = [f"({n}) {_in_one_line(text)}" for n, text in enumerate(shown, 1)]
         lines += "", *_list_questions(questions, shown, ids)
@@ -172,7 +172,7 @@ class Confirmation(Confidential):
             noun="Sentences and questions",
             wrong=wrong,
         )
-        most = 100 + 60 * len(asked)
+        most = 100 + 60 * len(ordered)
         prompt = Prompt("disclosure.confirm", messages, Answers, max_tokens=most)
         return cls(prompt, questions, ids)
 
@@ -183,12 +183,17 @@ class Confirmation(Confidential):
         Returns:
             What is to be asked again.
         """
-        asked = self.questions
-        controls = {q: each for q, each in asked.items() if each.has_to_go is not None}
-        candidates = [each for q, each in asked.items() if q not in controls]
+        questions = self.questions
+        controls = {
+            q: each for q, each in questions.items() if each.has_to_go is not None
+        }
+        candidates = [each for q, each in questions.items() if q not in controls]
         if isinstance(outcome, Failure):
             return candidates if why_failed(outcome.error) == CUT_OFF else []
-        ids = {q: [self.constraints[n] for n in asked[q].constraints] for q in asked}
+        ids = {
+            q: [self.constraints[n] for n in questions[q].constraints]
+            for q in questions
+        }
         answers = read_answers(outcome.value.text, ids)
         if not controls.keys() <= answers.keys():
             return candidates
@@ -196,8 +201,8 @@ class Confirmation(Confidential):
             return []
         names = {id_: name for name, id_ in self.constraints.items()}
         for question, freed in answers.items():
-            asked[question].freed |= {names[id_] for id_ in freed}
-        return [each for question, each in asked.items() if question not in answers]
+            questions[question].freed |= {names[id_] for id_ in freed}
+        return [each for question, each in questions.items() if question not in answers]
 
 
 def _list_questions(

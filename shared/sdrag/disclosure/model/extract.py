@@ -108,8 +108,8 @@ def extraction_prompt(
     """
     draw = seed((wrong, text.text, *(rule.text for rule in constraints)), key)
     control = Planted.draw(draw, constraints)
-    asked = [f"[{rule.id}] {rule.text}" for rule in constraints]
-    asked.insert(draw.randint(0, len(asked)), f"[{control.id}] {control.constraint}")
+    listed = [f"[{rule.id}] {rule.text}" for rule in constraints]
+    listed.insert(draw.randint(0, len(listed)), f"[{control.id}] {control.constraint}")
     place = draw.choice([0, *(span.end for span in sentences(text.text))])
     parts = (text.text[:place], control.sentence, text.text[place:])
     shown = " ".join(filter(None, parts))
@@ -118,13 +118,13 @@ def extraction_prompt(
         messages=lay_out(
             _SYSTEM,
             _EXAMPLES,
-            "\n".join(asked),
+            "\n".join(listed),
             Labelled(shown, text.labels),
             key,
             wrong=wrong,
         ),
         reply_format=Verdicts,
-        max_tokens=_REPLY + _ENTRY * len(asked) + 2 * estimate_tokens([shown]),
+        max_tokens=_REPLY + _ENTRY * len(listed) + 2 * estimate_tokens([shown]),
     )
     return prompt, control
 
@@ -176,17 +176,17 @@ class ExtractionQuestion(Confidential):
             return []
         rules = tuple(rule for rule in self.batch if rule.id in doubts)
         few, left = isqrt(len(self.block.pieces)), self.left - 1
-        asked: list[tuple[Block, tuple[Constraint, ...]]] = []
+        smaller: list[tuple[Block, tuple[Constraint, ...]]] = []
         if few > 1 and left:
-            asked = [(part, rules) for part in self.block.split(few)]
+            smaller = [(part, rules) for part in self.block.split(few)]
         else:
             left = 0
             for text in self.block.split(1):
                 small = [(part, (rule,)) for rule in rules for part in text.cut(_FEW)]
-                asked += small if len(small) <= self.left else [(text, rules)]
+                smaller += small if len(small) <= self.left else [(text, rules)]
         return [
             replace(self, block=block, batch=batch, left=left, wrong=wrong)
-            for block, batch in asked
+            for block, batch in smaller
         ]
 
 
@@ -274,14 +274,14 @@ def extract(
         if (batch := group.constraints[start : start + size])
     ]
     while questions:
-        asked = [
+        prompts = [
             extraction_prompt(sensitive(q.block.text), q.batch, key, q.wrong)
             for q in questions
         ]
-        outcomes = yield from complete(prompt for prompt, _ in asked)
+        outcomes = yield from complete(prompt for prompt, _ in prompts)
         again: list[ExtractionQuestion] = []
         for question, outcome, (_, control) in zip(
-            questions, outcomes, asked, strict=True
+            questions, outcomes, prompts, strict=True
         ):
             doubts = extraction.read(question, outcome, control)
             smaller = question.again(doubts)

@@ -70,10 +70,10 @@ def rephrasing_prompt(
         constraints: The batch.
         key: Makes the fence around the text unforgeable.
     """
-    asked = "\n".join(f"- {rule.text}" for rule in constraints)
+    listed = "\n".join(f"- {rule.text}" for rule in constraints)
     return Prompt(
         name="disclosure.rephrase",
-        messages=lay_out(_SYSTEM, [_EXAMPLE], asked, text, key),
+        messages=lay_out(_SYSTEM, [_EXAMPLE], listed, text, key),
         max_tokens=_MAX_EXTRA + 2 * estimate_tokens([text.text]),
     )
 
@@ -187,7 +187,7 @@ def _ask(drafts: Sequence[_Draft], enforcement: Enforcement) -> Steps[None]:
     size = setup.policy.disclosure.batch_size
     longest = max((len(draft.constraints) for draft in drafts), default=0)
     for start in range(0, longest, size):
-        asked = [
+        left = [
             draft
             for draft in drafts
             if not draft.failure and start < len(draft.constraints)
@@ -196,10 +196,10 @@ def _ask(drafts: Sequence[_Draft], enforcement: Enforcement) -> Steps[None]:
             rephrasing_prompt(
                 draft.text, draft.constraints[start : start + size], setup.key
             )
-            for draft in asked
+            for draft in left
         ]
         outcomes = yield from complete(prompts)
-        for draft, outcome, prompt in zip(asked, outcomes, prompts, strict=True):
+        for draft, outcome, prompt in zip(left, outcomes, prompts, strict=True):
             kept = enforcement.cut_of(draft.index).text or ""
             draft.reassign(outcome, kept, prompt, setup.placeholders)
 
@@ -249,15 +249,17 @@ def _detect(
     enforcement: Enforcement, replies: Mapping[int, str], setup: DisclosureSetup
 ) -> Steps[list[list[Finding] | None]]:
     """Return the mentions of the types that the constraints of each reply name."""
-    asked = [parse(rule) for rule in enforcement.texts.constraints]
-    outcomes = yield from setup.locator.detector_for(asked).detect([*replies.values()])
+    parsed_rules = [parse(rule) for rule in enforcement.texts.constraints]
+    outcomes = yield from setup.locator.detector_for(parsed_rules).detect(
+        [*replies.values()]
+    )
     findings: list[list[Finding] | None] = []
     for (index, reply), outcome in zip(replies.items(), outcomes, strict=True):
         if isinstance(outcome, Failure):
             findings.append(None)
             continue
         applied = enforcement.applied[index]
-        rules = [parsed for parsed in asked if parsed.constraint.id in applied]
+        rules = [parsed for parsed in parsed_rules if parsed.constraint.id in applied]
         findings.append([*find_types(reply, outcome.value, rules)])
     return findings
 

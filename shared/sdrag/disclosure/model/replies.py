@@ -24,15 +24,15 @@ MAX_SPANS = 2_000
 _AROUND = " \t[]()\"'`:"
 
 
-def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+def read_verdicts(reply: str, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """
     Return the spans given for each constraint that has a readable verdict.
 
     Args:
         reply: The model's words.
-        asked: The ids it was asked about; with any other id, nothing of it counts.
+        ids: Those that it was asked about; with any other id, nothing of it counts.
     """
-    lists = _read_lists(reply, "verdicts", "constraint", "spans", asked)
+    lists = _read_lists(reply, "verdicts", "constraint", "spans", ids)
     verdicts = {
         name: tuple(dict.fromkeys(chain(*listed))) for name, listed in lists.items()
     }
@@ -40,20 +40,20 @@ def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, .
 
 
 def read_answers(
-    reply: str, asked: Mapping[str, Collection[str]]
+    reply: str, questions: Mapping[str, Collection[str]]
 ) -> Mapping[str, frozenset[str]]:
     """
     Return what each question with a readable answer frees.
 
     Args:
         reply: The model's words.
-        asked: The ids of the constraints that each question asked about, by its id.
+        questions: The ids of the constraints that each asks about, by its own.
     """
     freed: dict[str, frozenset[str]] = {}
-    lists = _read_lists(reply, "answers", "question", "no", asked)
+    lists = _read_lists(reply, "answers", "question", "no", questions)
     for question, listed in lists.items():
         no = [
-            {_meant(id_, asked[question], "constraint") for id_ in ids}
+            {_meant(id_, questions[question], "constraint") for id_ in ids}
             for ids in listed
         ]
         if any(None in names for names in no):
@@ -63,13 +63,13 @@ def read_answers(
 
 
 def _read_lists(
-    reply: str, name: str, key: str, listed: str, asked: Collection[str]
+    reply: str, name: str, key: str, listed: str, ids: Collection[str]
 ) -> Mapping[str, Sequence[Sequence[str]]]:
     """Return what each entry lists, by its id; nothing if an id was not asked about."""
     lists: dict[str, list[Sequence[str]]] = {}
     unreadable: set[str] = set()
     for value, entry in _entries(reply, name, key, listed):
-        id_, texts = _meant(value, asked, key), _texts(entry)
+        id_, texts = _meant(value, ids, key), _texts(entry)
         if id_ is None:
             return {}
         if texts is None:
@@ -95,19 +95,19 @@ def _entries(
                 yield entry[key], entry.get(listed)
 
 
-def _meant(value: object, asked: Collection[str], noun: str) -> str | None:
+def _meant(value: object, ids: Collection[str], noun: str) -> str | None:
     """Return the id that is meant: `a`, `[A]` and `constraint a` are the same."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     name = str(value)
-    if name in asked:
+    if name in ids:
         return name
     name = name.strip(_AROUND)
     first, _, rest = name.partition(" ")
     if rest and first.casefold() == noun:
         name = rest.strip(_AROUND)
-    like = [known for known in asked if known.casefold() == name.casefold()]
-    return name if name in asked else like[0] if len(like) == 1 else None
+    like = [known for known in ids if known.casefold() == name.casefold()]
+    return name if name in ids else like[0] if len(like) == 1 else None
 
 
 def _texts(listed: object) -> Sequence[str] | None:

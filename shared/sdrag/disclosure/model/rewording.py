@@ -55,8 +55,8 @@ def is_rewording(
     """
     if _is_json(reply) or (_REFUSAL.match(reply) and not _REFUSAL.match(source)):
         return False
-    asked = _runs("\n".join(each.content.text for each in prompt.messages))
-    if _runs(reply) & (asked - _runs(source)):
+    prompted = _runs("\n".join(each.content.text for each in prompt.messages))
+    if _runs(reply) & (prompted - _runs(source)):
         return False
     left, shown, said = map(_content, map(placeholders.blank, (kept, source, reply)))
     ours, theirs = left & shown, said
