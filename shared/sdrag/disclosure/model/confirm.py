@@ -42,17 +42,7 @@ is encoded as whoever decodes it reads it."""
 
 
 def confirm(lookup: Lookup, located: Found, quoted: Found) -> Steps[Found]:
-    """
-    Ask a model about what only the local engine found.
-
-    Args:
-        lookup: The texts.
-        located: By the local engine.
-        quoted: By the model.
-
-    Returns:
-        What of the local findings is withheld.
-    """
+    """Return what is withheld of what the local engine located and no model quoted."""
     if lookup.setup.policy.disclosure.with_model == "union" or not located:
         return located
     suspects = yield from _find_suspects(lookup, located)

@@ -139,15 +139,7 @@ class Confirmation(Confidential):
         key: bytes,
         wrong: str = "",
     ) -> Self:
-        """
-        Ask which candidates need not go.
-
-        Args:
-            candidates: In one document.
-            constraints: All that hold for the document.
-            key: Nobody without it can foresee the control questions.
-            wrong: What was wrong with the last reply, where it is asked again.
-        """
+        """Ask which candidates of a document need not go, under all its constraints."""
         texts_of = (text for each in candidates for text in each.sentences)
         shown = list(dict.fromkeys(texts_of))
         draw = seed((wrong, *shown), key)

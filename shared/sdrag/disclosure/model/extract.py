@@ -97,15 +97,7 @@ _REPLY, _ENTRY = 100, 40
 def extraction_prompt(
     text: Labelled, constraints: Sequence[Constraint], key: bytes, wrong: str = ""
 ) -> tuple[Prompt, Planted]:
-    """
-    Ask for the sensitive spans of a text; returns the control of the prompt, too.
-
-    Args:
-        text: The chunks of one document.
-        constraints: A batch.
-        key: Makes the fence around the text unforgeable, and draws the control.
-        wrong: What was wrong with the last reply, where it is asked again.
-    """
+    """Ask a batch for the spans of a block; returns the control of the prompt, too."""
     draw = seed((wrong, text.text, *(rule.text for rule in constraints)), key)
     control = Planted.draw(draw, constraints)
     listed = [f"[{rule.id}] {rule.text}" for rule in constraints]
@@ -168,8 +160,7 @@ class ExtractionQuestion(Confidential):
         """
         Ask about fewer texts; at last about each by itself, in the smallest prompts.
 
-        Args:
-            doubts: The constraints that are asked about, and why.
+        `doubts` are the constraints that are asked about, and why.
         """
         wrong = _WRONG.get(next(iter(doubts.values()), ""))
         if wrong is None or not self.left:

@@ -62,14 +62,7 @@ _EXAMPLE = Example(
 def rephrasing_prompt(
     text: Labelled, constraints: Sequence[Constraint], key: bytes
 ) -> Prompt:
-    """
-    Ask for a text to be said again without what a batch protects.
-
-    Args:
-        text: A passage, or a block of one.
-        constraints: The batch.
-        key: Makes the fence around the text unforgeable.
-    """
+    """Ask for a block of a passage to be said again without what a batch protects."""
     listed = "\n".join(f"- {rule.text}" for rule in constraints)
     return Prompt(
         name="disclosure.rephrase",

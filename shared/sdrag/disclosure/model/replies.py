@@ -25,13 +25,7 @@ _AROUND = " \t[]()\"'`:"
 
 
 def read_verdicts(reply: str, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-    """
-    Return the spans given for each constraint that has a readable verdict.
-
-    Args:
-        reply: The model's words.
-        ids: Those that it was asked about; with any other id, nothing of it counts.
-    """
+    """Return the spans given for each constraint that has a readable verdict."""
     lists = _read_lists(reply, "verdicts", "constraint", "spans", ids)
     verdicts = {
         name: tuple(dict.fromkeys(chain(*listed))) for name, listed in lists.items()
@@ -45,9 +39,7 @@ def read_answers(
     """
     Return what each question with a readable answer frees.
 
-    Args:
-        reply: The model's words.
-        questions: The ids of the constraints that each asks about, by its own.
+    `questions` holds the ids of the constraints that each asks about, by its own.
     """
     freed: dict[str, frozenset[str]] = {}
     lists = _read_lists(reply, "answers", "question", "no", questions)
