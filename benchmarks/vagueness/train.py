@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 
 from benchmarks.suites.wordings import read_wordings
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.vagueness import GAMMA, read_subject, refused_above
+from sdrag.disclosure.vagueness import GAMMA, limit_margin, read_subject
 from sdrag.embeddings import model_folder
 from sdrag.vocabulary import Constraint
 
@@ -71,7 +71,7 @@ def read_rows(rng: random.Random) -> list[Row]:
     rows = []
     for text, vague, register in texts:
         parsed = parse(Constraint("-", text))
-        least = refused_above(parsed)
+        least = limit_margin(parsed)
         rows.append(Row(read_subject(parsed), vague, register, least))
     return [*rows, *_compose([row for row in rows if not row.vague], rng)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.constraint_parser.wording import (
     asks_for_names,
+    blank_audience,
     is_clause,
     refusal,
     rows,
@@ -12,7 +13,6 @@ from sdrag.disclosure.constraint_parser.wording import (
     statement_of,
     subject_of,
     topic_of,
-    without_audience,
 )
 from sdrag.disclosure.constraint_parser.words import table
 from sdrag.vocabulary import Constraint
@@ -40,7 +40,7 @@ READ = {
     "opening": subject_of,
     "closing": subject_of,
     "statement": statement_of,
-    "audience": lambda text: words_of(without_audience(text)),
+    "audience": lambda text: words_of(blank_audience(text)),
     "typed": lambda text: topic_of(text).strip(),
     "topic_clause": is_clause,
     "naming": asks_for_names,

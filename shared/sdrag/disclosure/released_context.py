@@ -170,7 +170,7 @@ class ReleasedContext(Confidential):
         """Say whether a folded word, or another form of it, was released."""
         return _stem(word) in self.places
 
-    def held(self, folded: Folded, tokens: Sequence[FoldedToken]) -> Iterator[int]:
+    def find_held(self, folded: Folded, tokens: Sequence[FoldedToken]) -> Iterator[int]:
         """Yield the indices of the parts of figures that were released."""
         words = ["", *(token.word for token in tokens), ""]
         for run in find_runs(tokens):
@@ -198,7 +198,7 @@ class ReleasedContext(Confidential):
         return any(telling <= {*map(_stem, words)} for words in around)
 
 
-def folded_words(text: str) -> Iterator[str]:
+def fold_words(text: str) -> Iterator[str]:
     """Yield the words of a text, folded."""
     return (match.group() for match in WORD.finditer(fold(text).text))
 

@@ -43,7 +43,7 @@ from sdrag.disclosure.released_context import (
     capitals,
     find_runs,
     find_tokens,
-    folded_words,
+    fold_words,
     is_listed_name,
     is_ordinary,
     rank,
@@ -257,7 +257,7 @@ def _read_question(question: str, *, proper: bool) -> AbstractSet[str]:
     written = {fold_text(match[1]) for match in _CAPITAL.finditer(question)}
     return written | {
         word
-        for word in folded_words(question)
+        for word in fold_words(question)
         if (rank(word) >= _TELLING and is_listed_name(word))
         or (rank(word) >= _RARE and not proper)
     }
@@ -276,7 +276,7 @@ class _AnswerReading(Confidential):
     @classmethod
     def of(cls, folded: Folded, text: str, known: ReleasedContext) -> _AnswerReading:
         tokens = find_tokens(folded, text)
-        held = frozenset(known.held(folded, tokens))
+        held = frozenset(known.find_held(folded, tokens))
         return cls(folded, text, tokens, held, known)
 
     def is_released(self, span: Span) -> bool:
@@ -310,7 +310,7 @@ class _AnswerReading(Confidential):
             return False
         if token.begins:
             line = _LINE_END.split(self.text[token.span.start :][:_LINE])[0]
-            return all(map(is_listed_name, folded_words(line)))
+            return all(map(is_listed_name, fold_words(line)))
         dated = word in MONTHS and (
             self.tokens[i - 1].digits
             or self.tokens[i - 1].word in _DATED

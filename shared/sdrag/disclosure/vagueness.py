@@ -22,7 +22,7 @@ import numpy as np
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.names import is_proven, is_quoted
-from sdrag.disclosure.constraint_parser.wording import subject_of, without_audience
+from sdrag.disclosure.constraint_parser.wording import blank_audience, subject_of
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.scorer import decide
 from sdrag.embeddings import embed_texts, installed
@@ -45,14 +45,14 @@ _NEAR = 0.35
 
 def read_subject(parsed: ParsedConstraint) -> str:
     """Return what a constraint is about: neither its order nor for whom it is."""
-    rest = " ".join(without_audience(parsed.subject).split()).strip(" ,.")
+    rest = " ".join(blank_audience(parsed.subject).split()).strip(" ,.")
     return subject_of(rest) if rest else parsed.subject
 
 
 def why_not_enforced(parsed: ParsedConstraint, examples: tuple[str, ...] = ()) -> str:
     """Say why a constraint would hide nothing for certain; nothing if it would."""
-    least = refused_above(parsed)
-    if least == math.inf or _margin(read_subject(parsed)) < least:
+    least = limit_margin(parsed)
+    if least == math.inf or _measure_margin(read_subject(parsed)) < least:
         return ""
     say = advise(parsed)
     if not examples:
@@ -74,7 +74,7 @@ def _is_due(parsed: ParsedConstraint) -> bool:
     return parsed.kind == "meaning"
 
 
-def refused_above(parsed: ParsedConstraint) -> float:
+def limit_margin(parsed: ParsedConstraint) -> float:
     """Return the margin above which a constraint is refused; infinite for no trial."""
     if not _is_due(parsed):
         return math.inf
@@ -85,7 +85,7 @@ def refused_above(parsed: ParsedConstraint) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _margin(subject: str) -> float:
+def _measure_margin(subject: str) -> float:
     """Return how vague a subject is; below 0, it says what to hide."""
     vectors, weights, bias = _load()
     near = vectors @ np.asarray(embed_texts([subject])[0])
@@ -124,7 +124,7 @@ def offer(parsed: ParsedConstraint) -> list[str]:
     texts = near = read_offers()
     if installed():
         subject = np.asarray(embed_texts([read_subject(parsed)])[0])
-        scores = (_offered_vectors() @ subject).round(SCORE_DIGITS)
+        scores = (_embed_offers() @ subject).round(SCORE_DIGITS)
         ranked = np.argsort(-scores, kind="stable")
         near = [texts[place] for place in ranked if scores[place] >= _NEAR]
     return [*dict.fromkeys([*near, *texts])][:_OFFERED]
@@ -137,5 +137,5 @@ def read_offers() -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _offered_vectors() -> Any:
+def _embed_offers() -> Any:
     return np.asarray(embed_texts(read_offers()))

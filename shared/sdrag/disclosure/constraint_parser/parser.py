@@ -99,15 +99,15 @@ def _parse_text(text: str) -> ParsedConstraint:
         kept, excepted = split_exception(plain)
         parsed = _parse_content(kept)
         if pattern("recognised").search(plain):
-            parsed = _direct(parsed)
+            parsed = _add_direct(parsed)
         if excepted:
-            parsed = _without_types(parsed, excepted)
+            parsed = _leave_out_types(parsed, excepted)
     words = number_words(plain)
     misspelt = [place for place, word in words.items() if is_misspelt(word)]
-    reason = _doubt(parsed, plain, words, misspelt)
+    reason = _why_not_understood(parsed, plain, words, misspelt)
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
-    return replace(parsed, reason=_warning(parsed, plain, words))
+    return replace(parsed, reason=_warn(parsed, plain, words))
 
 
 def _parse_content(text: str) -> ParsedConstraint:
@@ -125,7 +125,7 @@ def _parse_content(text: str) -> ParsedConstraint:
     return replace(parsed, kind="statement", statement=statement, everywhere=none)
 
 
-def _direct(parsed: ParsedConstraint) -> ParsedConstraint:
+def _add_direct(parsed: ParsedConstraint) -> ParsedConstraint:
     """Ask for names and direct identifiers, besides what a constraint asks for."""
     direct = types_of(["direct"])
     return replace(
@@ -137,7 +137,7 @@ def _direct(parsed: ParsedConstraint) -> ParsedConstraint:
     )
 
 
-def _without_types(parsed: ParsedConstraint, excepted: str) -> ParsedConstraint:
+def _leave_out_types(parsed: ParsedConstraint, excepted: str) -> ParsedConstraint:
     """Leave out the types that an exception names; what else it says needs a model."""
     left_out = read_types_and_topics(excepted)
     types = parsed.types - left_out.types
@@ -155,7 +155,7 @@ def _without_types(parsed: ParsedConstraint, excepted: str) -> ParsedConstraint:
     )
 
 
-def _doubt(
+def _why_not_understood(
     parsed: ParsedConstraint,
     text: str,
     words: Mapping[int, str],
@@ -171,14 +171,14 @@ def _doubt(
     if misspelt:
         return f"Word {misspelt[0]} is in no dictionary."
     refused = refusal(text, typed=bool(parsed.everywhere))
-    return refused or _unproven(parsed, text, words) or _unclear(parsed, text)
+    return refused or _why_unproven(parsed, text, words) or _why_unclear(parsed, text)
 
 
-def _warning(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> str:
+def _warn(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> str:
     """Say what its author should check in a constraint that is understood."""
     if pattern("recognised").search(text):
         return _DIRECT
-    unlisted = _unlisted(parsed, text)
+    unlisted = _find_unlisted(parsed, text)
     if unlisted:
         return f"Word {_place_of_name(unlisted[0], text)} is taken for a name. {_NOUN}"
     nameless = [n for n, w in words.items() if w[0].isupper() and not is_known(w)]
@@ -188,12 +188,12 @@ def _warning(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> s
     return _SHORT if short else ""
 
 
-def _unproven(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> str:
+def _why_unproven(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> str:
     """Say which word reads as a name and may be none."""
     foreign = [n for n, w in words.items() if w[0].isupper() and is_foreign(w)]
     if foreign:
         return f"Word {foreign[0]} is not English. {_QUOTE}"
-    doubtful = [n for n in _unlisted(parsed, text) if not _may_be_name(n, text)]
+    doubtful = [n for n in _find_unlisted(parsed, text) if not _may_be_name(n, text)]
     if parsed.kind == "named":
         if doubtful:
             place = _place_of_name(doubtful[0], text)
@@ -211,7 +211,7 @@ def _place_of_name(name: str, text: str) -> int:
     return place_of(telling_words(name)[0], text)
 
 
-def _unlisted(parsed: ParsedConstraint, text: str) -> list[str]:
+def _find_unlisted(parsed: ParsedConstraint, text: str) -> list[str]:
     """Return the names that nothing but their capitals tells."""
     return [name for name in parsed.names if not is_proven(name, text)]
 
@@ -231,7 +231,7 @@ def _is_name(parsed: ParsedConstraint, text: str) -> bool:
     )
 
 
-def _unclear(parsed: ParsedConstraint, text: str) -> str:
+def _why_unclear(parsed: ParsedConstraint, text: str) -> str:
     known = parsed.types or parsed.cues or parsed.names
     if known or parsed.kind in {"everything", "statement"}:
         return ""

@@ -43,12 +43,12 @@ from sdrag.disclosure.constraint_parser.parsed_constraint import (
 from sdrag.disclosure.constraint_parser.wording import (
     QUOTED,
     asks_for_names,
+    blank_audience,
     is_clause,
     parts_of,
     pattern,
     subject_of,
     topic_of,
-    without_audience,
 )
 from sdrag.disclosure.constraint_parser.words import (
     beginning_with,
@@ -112,15 +112,15 @@ class Concept:
 
 def read_types_and_topics(text: str) -> ParsedConstraint:
     """Read what a constraint in plain characters asks for by types and by topics."""
-    content = without_audience(text)
+    content = blank_audience(text)
     rows = [(_span(m), w) for w in _wordings() for m in w.rule.finditer(content)]
     terms = list(_find_terms(content))
     wordings, concepts = _leave_longest(rows, terms)
     names, named = _find_names(content)
     spans = [*named, *(span for span, _ in (*rows, *terms))]
     worded = names.union(*(wording.types for wording in wordings))
-    topics = [_topic(concept) for concept in concepts if concept.found]
-    topics += _topics_beside(content, wordings)
+    topics = [_make_topic(concept) for concept in concepts if concept.found]
+    topics += _find_topics_beside(content, wordings)
     whole = [concept.types for concept in concepts if not concept.found]
     everywhere = worded.union(
         *whole, *(concept.types & _BY_FORM for concept in concepts)
@@ -136,7 +136,7 @@ def read_types_and_topics(text: str) -> ParsedConstraint:
         or any(topic.cues for topic in topics)
         or _says_more(content, spans)
     )
-    literal = _literal(text, abbreviations=not types and not topics)
+    literal = _find_literal(text, abbreviations=not types and not topics)
     if literal:
         topics.append(Topic("quoted", literal))
     people = "PERSON" in everywhere
@@ -150,7 +150,7 @@ def read_types_and_topics(text: str) -> ParsedConstraint:
         names=find_people(text) if people else (),
         topics=tuple(topics),
         implied=everywhere - worded.union(*whole),
-        unheard=tuple(_unheard(content, spans)),
+        unheard=tuple(_find_unheard(content, spans)),
     )
 
 
@@ -193,7 +193,7 @@ def _find_names(text: str) -> tuple[frozenset[str], list[Span]]:
     return frozenset(types), spans
 
 
-def _topics_beside(content: str, wordings: Sequence[_Wording]) -> Iterator[Topic]:
+def _find_topics_beside(content: str, wordings: Sequence[_Wording]) -> Iterator[Topic]:
     """Yield what counts only near words that wordings or the constraint itself give."""
     words = frozenset(
         form
@@ -224,7 +224,7 @@ def _says_more(content: str, spans: Sequence[Span]) -> bool:
     return False
 
 
-def _unheard(content: str, spans: Sequence[Span]) -> Iterator[str]:
+def _find_unheard(content: str, spans: Sequence[Span]) -> Iterator[str]:
     """Yield the words that say whose or of what, and that no table knows."""
     silent = FUNCTION_WORDS | word_set("orders") | word_set("blanket") | _ANYONE
     people = word_set("people") | word_set("audience")
@@ -270,7 +270,7 @@ def _find_terms(content: str) -> Iterator[tuple[Span, Concept]]:
 
 
 @lru_cache(maxsize=1024)
-def _topic(concept: Concept) -> Topic:
+def _make_topic(concept: Concept) -> Topic:
     phrases = (*concept.asked, *concept.found, *concept.sure)
     forms = frozenset(form for phrase in phrases for form in surface_forms(phrase))
     sure = frozenset(form for phrase in concept.sure for form in surface_forms(phrase))
@@ -280,7 +280,7 @@ def _topic(concept: Concept) -> Topic:
     return Topic(concept.name, forms - hints, hints, types - _BY_FORM, sure)
 
 
-def _literal(text: str, *, abbreviations: bool) -> frozenset[str]:
+def _find_literal(text: str, *, abbreviations: bool) -> frozenset[str]:
     """Return what a constraint quotes or writes as a code, to be found as it is."""
     words = [first or second for first, second in QUOTED.findall(text)]
     words += _CODE.findall(text)
@@ -308,8 +308,8 @@ def surface_forms(phrase: str) -> frozenset[str]:
     """Return how a phrase of a table may be in a text; none for a pattern."""
     if _RULE.search(phrase):
         return frozenset()
-    ways = [_endings(word, last=False) for word in phrase.split()]
-    ways[-1] = _endings(phrase.rsplit(maxsplit=1)[-1], last=True)
+    ways = [_list_endings(word, last=False) for word in phrase.split()]
+    ways[-1] = _list_endings(phrase.rsplit(maxsplit=1)[-1], last=True)
     forms = {" ".join(words) for words in product(*ways)}
     hyphened = {form for form in forms if "-" in form}
     forms |= {form.replace("-", " ") for form in hyphened}
@@ -335,7 +335,7 @@ def _rules() -> tuple[tuple[Concept, re.Pattern[str]], ...]:
 
 def _pattern(phrases: tuple[str, ...]) -> str:
     rules = (
-        _OPTIONAL.sub(_may_be_missing, _HYPHEN.sub("[ -]?", phrase.lower()))
+        _OPTIONAL.sub(_make_optional, _HYPHEN.sub("[ -]?", phrase.lower()))
         .replace(" .* ", _ANY)
         .replace("*", r"\w*")
         .replace(_ANY, " (?:[^ ]+ ){1,6}?")
@@ -345,12 +345,12 @@ def _pattern(phrases: tuple[str, ...]) -> str:
     return rf"(?<![\w-]){_HEADS}{term}{_GENERAL}(?!\w)"
 
 
-def _may_be_missing(group: re.Match[str]) -> str:
+def _make_optional(group: re.Match[str]) -> str:
     words = (word.strip() for word in group[1].split("|"))
     return rf"(?: (?:{'|'.join(words)})*)?"
 
 
-def _endings(word: str, *, last: bool) -> tuple[str, ...]:
+def _list_endings(word: str, *, last: bool) -> tuple[str, ...]:
     """Return the forms of a word, every one of them a word."""
     if word.endswith("*"):
         stem = word.removesuffix("*")

@@ -56,12 +56,12 @@ def pattern(name: str, frame: str = "{}") -> re.Pattern[str]:
 def rows(name: str) -> tuple[tuple[re.Pattern[str], dict[str, Any]], ...]:
     """Return the rows of a table, each with its rule compiled."""
     return tuple(
-        (re.compile(_filled("".join(row["rule"])), re.IGNORECASE), row)
+        (re.compile(_fill("".join(row["rule"])), re.IGNORECASE), row)
         for row in table("wording")[name]
     )
 
 
-def _filled(text: str) -> str:
+def _fill(text: str) -> str:
     return _PLACEHOLDER.sub(lambda match: _part(match[1]), text)
 
 
@@ -69,7 +69,7 @@ def _filled(text: str) -> str:
 def _part(name: str) -> str:
     tables = table("wording")
     if name in tables["parts"]:
-        return _filled(tables["parts"][name])
+        return _fill(tables["parts"][name])
     if name == "audience":
         entries = sorted(word_set(name))
     else:
@@ -154,7 +154,7 @@ def _blank(match: re.Match[str]) -> str:
     return ",".ljust(len(match.group()))
 
 
-def without_audience(text: str) -> str:
+def blank_audience(text: str) -> str:
     """
     Return a constraint with its audience blanked out, and its occasion and grounds.
 

@@ -109,13 +109,13 @@ def _dictionary() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _ordered() -> list[str]:
+def _sort_words() -> list[str]:
     return sorted(_dictionary())
 
 
 def beginning_with(stem: str) -> Iterator[str]:
     """Yield the words of the dictionary that begin with a stem."""
-    words = _ordered()
+    words = _sort_words()
     first = bisect_left(words, stem)
     return takewhile(lambda word: word.startswith(stem), words[first:])
 
@@ -170,15 +170,15 @@ def is_listed_name(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _people() -> frozenset[str]:
-    return _folded((surnames(), first_names(), countries()))
+    return _fold_names((surnames(), first_names(), countries()))
 
 
 @lru_cache(maxsize=1)
 def _places() -> frozenset[str]:
-    return _folded((places(), peoples()))
+    return _fold_names((places(), peoples()))
 
 
-def _folded(lists: Iterable[Iterable[str]]) -> frozenset[str]:
+def _fold_names(lists: Iterable[Iterable[str]]) -> frozenset[str]:
     """Return the single words of lists of names, folded."""
     joined = " ".join(name for names in lists for name in names)
     return frozenset(re.findall(r"\w+", fold_text(joined)))
@@ -201,7 +201,7 @@ def is_known(word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _saying_nothing() -> frozenset[str]:
+def _list_silent_words() -> frozenset[str]:
     """Words of people, orders and documents: a list of them asks for nothing more."""
     lists = map(word_set, ("audience", "people", "orders", "blanket"))
     return FUNCTION_WORDS.union(*lists)
@@ -210,7 +210,7 @@ def _saying_nothing() -> frozenset[str]:
 def content_words(text: str) -> Iterator[str]:
     """Yield the words of a constraint that say what it asks for."""
     for word in re.findall(r"[^\W\d_]{3,}", text):
-        if word.lower() not in _saying_nothing():
+        if word.lower() not in _list_silent_words():
             yield word
 
 

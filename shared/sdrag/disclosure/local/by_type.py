@@ -151,7 +151,7 @@ def find_by_type(
         if mention.type in _CODES
         for index in document.indices(mention.span)
     }
-    mentions = [*mentions, *_inside_links(document.text, mentions, off)]
+    mentions = [*mentions, *_find_in_links(document.text, mentions, off)]
     for parsed in parsed_rules:
         beside = [
             (t.types, cued.find_beside(t) | (coded if _CODES & t.types else set()))
@@ -196,7 +196,7 @@ def find_sure(text: str, parsed_rules: Sequence[ParsedConstraint]) -> Iterator[F
             yield Finding(span, parsed.constraint.id, "cue")
 
 
-def _inside_links(
+def _find_in_links(
     text: str, known: Sequence[Mention], off: Sequence[str]
 ) -> Iterator[Mention]:
     """Yield identifiers that are parts of a link, such as `?to=ann@example.org`."""

@@ -129,7 +129,7 @@ def _add(
     key = document, fold_text(words)
     candidate = candidates.setdefault(key, Candidate(words, document))
     candidate.constraints[finding.constraint_id] = None
-    candidate.sentences.update(dict.fromkeys(_around(text, finding.span)))
+    candidate.sentences.update(dict.fromkeys(_find_sentences(text, finding.span)))
     return candidate
 
 
@@ -139,7 +139,7 @@ def _subtract(text: str, span: Span, taken: Iterable[Span]) -> list[Span]:
     return [part for part in parts if any(map(str.isalnum, part.of(text)))]
 
 
-def _around(text: str, span: Span) -> Iterator[str]:
+def _find_sentences(text: str, span: Span) -> Iterator[str]:
     """Yield the sentences that a span is in."""
     for sentence in sentences(text):
         if sentence.overlaps(span):
@@ -163,7 +163,7 @@ def _add_sentences(
         for span in matchers[document].find(fold(text)):
             candidate = candidates.get((document, fold_text(span.of(text))))
             if candidate is not None:
-                candidate.sentences.update(dict.fromkeys(_around(text, span)))
+                candidate.sentences.update(dict.fromkeys(_find_sentences(text, span)))
 
 
 def _ask(lookup: Lookup, candidates: Sequence[Candidate]) -> Steps[None]:

@@ -111,11 +111,13 @@ def _digits(draw: Random, count: int) -> str:
 
 
 def _name(draw: Random) -> str:
-    return f"{draw.choice(_ordered(first_names))} {draw.choice(_ordered(surnames))}"
+    return (
+        f"{draw.choice(_sort_names(first_names))} {draw.choice(_sort_names(surnames))}"
+    )
 
 
 @lru_cache
-def _ordered(names: Callable[[], Iterable[str]]) -> tuple[str, ...]:
+def _sort_names(names: Callable[[], Iterable[str]]) -> tuple[str, ...]:
     return tuple(sorted(name for name in names() if name.isalpha() and len(name) > 2))
 
 
@@ -153,7 +155,7 @@ _KINDS: Mapping[str, tuple[str, Callable[[Random], str]]] = {
         "sums of money",
         lambda draw: f"{draw.randint(2, 98)},{_digits(draw, 3)} euros",
     ),
-    "LOCATION": ("names of places", lambda draw: draw.choice(_ordered(places))),
+    "LOCATION": ("names of places", lambda draw: draw.choice(_sort_names(places))),
     "CONDITION": ("illnesses", lambda draw: draw.choice(_ILLNESSES)),
     "JOB_TITLE": ("trades", lambda draw: draw.choice(_TRADES)),
 }

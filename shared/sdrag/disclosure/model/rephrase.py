@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import RedactedText, Taken, cut
@@ -128,32 +129,29 @@ def rephrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforcem
             hard = [name for name in applied if name not in soft]
             if (before := enforcement.cut_before(index, hard)).text:
                 cuts[index] = before
-    whole = [enforcement.texts.all[index] for index in cuts]
-    flags = yield from setup.suspects(whole)
+    flags = yield from setup.suspects([enforcement.texts.all[i] for i in cuts])
     for index, speaks_to_model in zip(tuple(cuts), flags, strict=True):
         if speaks_to_model:  # it may ask for names spelt backwards
             del cuts[index]
-    drafts = [
-        _Draft(index, rules, sensitive(block.text))
+    budget = setup.policy.disclosure.token_budget
+    drafts = {
+        index: [
+            _Draft(index, _rules(enforcement, index, soft), sensitive(block.text))
+            for block in cut_blocks(
+                [replace(enforcement.texts.all[index], text=before.text or "")], budget
+            )
+        ]
         for index, before in cuts.items()
-        if (rules := _rules(enforcement, index, soft))
-        for block in cut_blocks(
-            [replace(enforcement.texts.all[index], text=before.text or "")],
-            setup.policy.disclosure.token_budget,
-        )
-    ]
-    yield from _ask(drafts, enforcement)
-    failed = {
-        (draft.index, rule.id): draft.failure
-        for draft in drafts
-        if draft.failure
-        for rule in draft.constraints
     }
-    texts: dict[int, list[str]] = {}
-    for draft in drafts:
-        if (draft.index, draft.constraints[0].id) not in failed:
-            texts.setdefault(draft.index, []).append(draft.text.text)
-    replies = {index: "\n".join(parts) for index, parts in texts.items()}
+    yield from _ask([*chain(*drafts.values())], enforcement)
+    failed: dict[tuple[int, str], str] = {}
+    replies: dict[int, str] = {}
+    for index, blocks in drafts.items():
+        if codes := [draft.failure for draft in blocks if draft.failure]:
+            rules = _rules(enforcement, index, soft)
+            failed |= {(index, rule.id): codes[-1] for rule in rules}
+        else:
+            replies[index] = "\n".join(draft.text.text for draft in blocks)
     taken = yield from _read(enforcement, replies, setup)
     rephrased: dict[int, RedactedText] = {}
     for index, text in replies.items():
