@@ -168,9 +168,8 @@ def find_unsupported(
     for reading in (first, *others):
         spans.update(_find_figures(reading, types))
     if any(p.names or p.meaning or p.types - _FORMS for p in parsed_rules):
-        proper = any(parsed.names for parsed in parsed_rules) or not types.isdisjoint(
-            _PROPER
-        )
+        names = any(parsed.names for parsed in parsed_rules)
+        proper = names or not types.isdisjoint(_PROPER)
         brought = _read_question(question, proper=proper)
         spans.update(_find_words(first, brought, proper=proper))
         for reading in others:
