@@ -35,8 +35,6 @@ Guess = tuple[str, float] | None
 
 _WORKS = listed("Act Acts Code Law War Treaty Convention Agreement Plan Award Prize")
 _FEASTS = frozenset(("Day", "Eve"))
-_SEASONS = listed("spring summer autumn winter")
-_SEASON_AFTER = re.compile(r" (?:[Tt]erm|[Ss]emester|[Hh]oliday|[Bb]reak|\d{4})\b")
 _EPONYMS = word_set("eponyms")
 _EPONYM_AFTER = re.compile(r"(?:'s)? (?:disease|syndrome|dementia|lymphoma|palsy)\b")
 _DIRECTIONS = listed("North South East West Northern Southern Eastern Western")
@@ -237,18 +235,6 @@ def _acronym(run: Run) -> Guess:
     return None
 
 
-def _season(run: Run) -> Guess:
-    """The Autumn term, and a season beside another: the head of a column."""
-    if len(run.words) > 1 or run.words[0].lower() not in _SEASONS:
-        return None
-    start = run.tokens.text.rfind("\n", 0, run.first_character) + 1
-    end = run.tokens.text.find("\n", start)
-    line = run.tokens.text[start : end if end > 0 else None].lower()
-    column = "." not in line and sum(season in line for season in _SEASONS) > 1
-    dated = run.before(4).lower() == "the " or _SEASON_AFTER.match(run.after(12))
-    return ("TERM", 0.3) if column or dated else None
-
-
 def _listed_given_name(run: Run) -> Guess:
     """A given name, less sure where a sentence begins with it."""
     if run.words[0] not in tables.first_names():
@@ -400,7 +386,6 @@ _PERSON_AFTER = re.compile(
 _RULES: Sequence[Callable[[Run], Guess]] = (
     _initials,
     _shouting,
-    _season,
     _company,
     _titled,
     _state,
