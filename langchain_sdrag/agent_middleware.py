@@ -39,8 +39,9 @@ from pydantic import Field
 from langchain_sdrag.agent_messages import Release, needs_release
 from langchain_sdrag.models import Model
 from langchain_sdrag.tracing import SILENT, hide_from_tracers, without_graph
-from langchain_sdrag.wrapping import make_engine, session_of
+from langchain_sdrag.wrapping import LANGCHAIN, session_of
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
+from sdrag.engine import Engine
 from sdrag.errors import InternalError, UsageError, require_extra
 from sdrag.options import Options
 from sdrag.pipeline import Request
@@ -104,6 +105,9 @@ class SelectiveDisclosureMiddleware(
         UsageError: An argument is not what it must be.
     """
 
+    _framework = LANGCHAIN
+    _stage = "disclose"
+
     def __init__(
         self,
         policy: PolicySource,
@@ -115,14 +119,15 @@ class SelectiveDisclosureMiddleware(
         tools: Collection[str] | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__()
         if isinstance(tools, str):
             raise UsageError("`tools` is a collection of names, not one string.")
         self._names = None if tools is None else frozenset(tools)
         self._name = name or type(self).__name__
-        engine = make_engine(policy, llm, embeddings, state, options, stage="disclose")
+        self._set_up(policy, llm, embeddings, state, options)
+
+    def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
+        super().__init__(**fields)
         self._resolver = engine.options.principal_resolver or _in_context
-        self._follow(engine, policy)
 
     @property
     def name(self) -> str:
@@ -133,11 +138,9 @@ class SelectiveDisclosureMiddleware(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]
     ) -> Answer:
         """Run the tool out of sight, and answer with what may be disclosed."""
-        if (release := self._release_of(request)) is None:
-            return handler(request)
-        guarded = _guard(request, release)
-        released = run_sync(_redact(call_sync, release, request, handler(guarded)))
-        return cast("Answer", _answer(released))
+        return cast(
+            "Answer", _answer(run_sync(self._call(call_sync, request, handler)))
+        )
 
     async def awrap_tool_call(
         self,
@@ -145,11 +148,7 @@ class SelectiveDisclosureMiddleware(
         handler: Callable[[ToolCallRequest], Awaitable[Answer]],
     ) -> Answer:
         """Run the tool out of sight, without blocking the event loop."""
-        if (release := self._release_of(request)) is None:
-            return await handler(request)
-        guarded = _guard(request, release)
-        released = await _redact(call_async, release, request, await handler(guarded))
-        return cast("Answer", _answer(released))
+        return cast("Answer", _answer(await self._call(call_async, request, handler)))
 
     def before_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
@@ -178,6 +177,18 @@ class SelectiveDisclosureMiddleware(
     ) -> ModelResponse[Any]:
         """Stamp it without blocking the event loop."""
         return _stamp(await handler(request), self._release(request.runtime))
+
+    async def _call(
+        self, do: Caller, request: ToolCallRequest, handler: Callable[..., Any]
+    ) -> Any:
+        """Return what may be disclosed of an answer, or the error of a guarded tool."""
+        if (release := self._release_of(request)) is None:
+            return await do(handler, handler, request)
+        answer = await do(handler, handler, _guard(request, release))
+        try:  # another middleware may answer, or a tool of its own
+            return await release.redact_answer(do, request, answer)
+        except Exception as error:  # noqa: BLE001 -- none leaves with text
+            return tool_error(error, _HINT)
 
     async def _redact_thread(
         self, do: Caller, state: AgentState[Any], runtime: Runtime[Any]
@@ -221,16 +232,6 @@ def _guard(request: ToolCallRequest, release: Release) -> ToolCallRequest:
         redact=lambda do, answer: release.redact_answer(do, request, answer),
     )
     return request.override(tool=redacting)
-
-
-async def _redact(
-    do: Caller, release: Release, request: ToolCallRequest, answer: Answer
-) -> Any:
-    """Redact what another middleware answered, or a tool of its own."""
-    try:
-        return await release.redact_answer(do, request, answer)
-    except Exception as error:  # noqa: BLE001 -- none leaves with text
-        return tool_error(error, _HINT)
 
 
 def _stamp(response: ModelResponse[Any], release: Release) -> ModelResponse[Any]:

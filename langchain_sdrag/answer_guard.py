@@ -21,8 +21,8 @@ from pydantic import Field
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.models import Model
 from langchain_sdrag.wrapping import TracedRunnable, Work, Wrapper, enforce
+from sdrag.configuration import Stage
 from sdrag.effects.callers import Caller
-from sdrag.engine import Stage
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import draft_of, report_of
 from sdrag.options import Options
@@ -81,7 +81,8 @@ class AnswerGuard(
         options: Options | None = None,
         return_report: bool = False,
     ) -> None:
-        super().__init__(policy, llm, None, state, options, return_report=return_report)
+        fields = {"return_report": return_report}
+        self._set_up(policy, llm, None, state, options, **fields)
 
     def _prepare(self, given: Inputs) -> tuple[dict[str, int], Work]:
         keys = ("question", "context", "answer")

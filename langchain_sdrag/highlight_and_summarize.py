@@ -18,14 +18,11 @@ from collections.abc import (
     AsyncIterator,
     Iterator,
     Mapping,
-    Sequence,
 )
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import Field, PrivateAttr
 
@@ -33,9 +30,10 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model, detach, messages
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import TracedRunnable, Work, Wrapper, enforce
+from sdrag.configuration import Stage
 from sdrag.effects.callers import Caller, call_async, call_sync, iterate_sync
 from sdrag.effects.prompts import Prompt
-from sdrag.engine import Engine, Stage
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Ending, Highlighter, Inquiry
@@ -43,8 +41,13 @@ from sdrag.highlight.streaming import StreamHost, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.vocabulary import Highlight
-from sdrag.wrapper import asked_of, highlighter_of, seal_stream, settings_of
+from sdrag.wrapper import (
+    choose_highlighter,
+    cite,
+    label_question,
+    make_settings,
+    seal_stream,
+)
 
 _QUESTION_KEYS = ("question", "input", "query")
 """How LangChain's chains name the question, the commonest first."""
@@ -103,8 +106,8 @@ class HighlightAndSummarize(
     ) -> None:
         source = {} if policy is None else policy
         fields = {"return_sources": return_sources}
-        super().__init__(source, llm, None, state, options, **fields)
-        self._highlighter = highlighter_of(self.in_force(), highlighter)
+        self._set_up(source, llm, None, state, options, **fields)
+        self._highlighter = choose_highlighter(self.in_force(), highlighter)
 
     def stream(
         self, input: Inputs, config: RunnableConfig | None = None, **kwargs: Any
@@ -151,7 +154,7 @@ class HighlightAndSummarize(
                 " documents, unformatted, as 'context'.",
             )
         engine = self.in_force()
-        return engine, asked_of(question, passages_of(context or ()), engine)
+        return engine, label_question(question, passages_of(context or ()), engine)
 
     def _prepare(self, given: Inputs) -> tuple[dict[str, int], Work]:
         engine, asked = self._read(given)
@@ -164,13 +167,13 @@ class HighlightAndSummarize(
     async def _answer(
         self, do: Caller, engine: Engine, asked: Inquiry, run: BaseCallbackManager
     ) -> Output:
-        steps = answer(asked, settings_of(engine, self._highlighter))
+        steps = answer(asked, make_settings(engine, self._highlighter))
         answered = await enforce(do, engine, steps, run)
         if not self.return_sources:
             return answered.text
         return {
             "answer": answered.text,
-            "sources": _sources(answered.highlights, asked),
+            "sources": documents_of(cite(answered.highlights, asked)),
             **answered.ending.as_dict(),
         }
 
@@ -185,7 +188,7 @@ class HighlightAndSummarize(
             partial(_chunks, do, detach(engine.llm)),
             lambda steps: enforce(do, engine, steps, run),
         )
-        pieces = stream(asked, settings_of(engine, self._highlighter), host)
+        pieces = stream(asked, make_settings(engine, self._highlighter), host)
         async for piece in seal_stream(pieces):
             if isinstance(piece, str):
                 yield {"answer": piece} if self.return_sources else piece
@@ -194,7 +197,7 @@ class HighlightAndSummarize(
             elif isinstance(piece, Ending):
                 yield piece.as_dict()
             else:
-                yield {"sources": _sources(piece, asked)}
+                yield {"sources": documents_of(cite(piece, asked))}
 
 
 def _count(asked: Inquiry) -> dict[str, int]:
@@ -210,14 +213,3 @@ def _chunks(do: Caller, llm: Model, prompt: Prompt) -> Any:
 
 def _text(chunk: Any) -> str:
     return chunk if isinstance(chunk, str) else str(chunk.text)
-
-
-def _sources(highlights: Sequence[Highlight], asked: Inquiry) -> list[Document]:
-    """Give each highlight as a document, with the metadata of its passage."""
-    passages = {passage.id: passage for passage in asked.passages}
-    return documents_of(
-        [
-            replace(passages[highlight.passage_id], text=highlight.text, score=None)
-            for highlight in highlights
-        ]
-    )

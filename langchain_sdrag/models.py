@@ -35,24 +35,19 @@ from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion, is_cut_off
 from sdrag.errors import UsageError
-from sdrag.framework import local_embeddings
-
-__all__ = ["complete", "context_window", "detach", "embed", "messages", "model_name"]
 
 Model = Runnable[Any, Any]
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict")
 """What providers' classes call the most tokens of a reply."""
 
 
-def complete(llm: Model | None) -> Port[Prompt, Completion | str] | None:
+def complete(llm: Model) -> Port[Prompt, Completion | str]:
     """
     Ask the application's model.
 
     Args:
         llm: A chat model, a completion model, or any runnable over messages.
     """
-    if llm is None:
-        return None
     if not isinstance(llm, Runnable):
         raise UsageError(f"A {type(llm).__name__} is no LangChain model.")
     model, abilities = detach(llm), Abilities()
@@ -74,30 +69,27 @@ def complete(llm: Model | None) -> Port[Prompt, Completion | str] | None:
     return make_port(ask)
 
 
-def embed(
-    embeddings: Embeddings | None,
-) -> Port[Embed, Sequence[Sequence[float]]]:
-    """Embed with the application's model; without one, with the packaged MiniLM."""
-    if embeddings is None:
-        return local_embeddings()
+def embed(embeddings: Embeddings) -> Port[Embed, Sequence[Sequence[float]]]:
+    """Embed with the application's model."""
     if not isinstance(embeddings, Embeddings):
         raise UsageError(
             f"A {type(embeddings).__name__} is no LangChain embedding model."
         )
-    model = embeddings
 
     async def vectors(do: Caller, effect: Embed) -> Sequence[Sequence[float]]:
         texts = list(effect.items)
         if not effect.query:
-            return await do(model.embed_documents, model.aembed_documents, texts)
-        return [await do(model.embed_query, model.aembed_query, text) for text in texts]
+            batch, abatch = embeddings.embed_documents, embeddings.aembed_documents
+            return await do(batch, abatch, texts)
+        query, aquery = embeddings.embed_query, embeddings.aembed_query
+        return [await do(query, aquery, text) for text in texts]
 
     return make_port(vectors)
 
 
-def model_name(llm: Model | None) -> str:
+def model_name(llm: Model) -> str:
     """Name a model for caches and audits, without its keys."""
-    parts = [] if llm is None else list(_parts(llm))
+    parts = list(_parts(llm))
     for part in parts:
         for attribute in ("model_name", "model", "model_id"):
             value = getattr(part, attribute, None)
@@ -106,7 +98,7 @@ def model_name(llm: Model | None) -> str:
     return type(parts[0]).__name__ if parts else ""
 
 
-def context_window(llm: Model | None) -> int | None:
+def context_window(llm: Model) -> int | None:
     """
     Return how many tokens a model takes in, by its profile; None where none says it.
 

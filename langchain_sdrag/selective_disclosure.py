@@ -38,17 +38,25 @@ from langchain_sdrag.wrapping import (
     principal_of,
     session_of,
 )
+from sdrag.configuration import Stage
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
-from sdrag.engine import Stage
+from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_listed
 from sdrag.options import Options
 from sdrag.pipeline import Request, disclose, retrieve
 from sdrag.policy import PolicySource
 from sdrag.principals import current_principal
 from sdrag.state import StateSource
+from sdrag.wrapper import DisclosureRetriever
 
 
-class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
+class SelectiveDisclosureRetriever(
+    DisclosureRetriever[HostRetriever, Model, Embeddings],
+    OnBehalf,
+    Wrapper,
+    BaseRetriever,
+    init=False,
+):
     """
     Retrieve what the policy lets be disclosed.
 
@@ -59,21 +67,8 @@ class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
         )
         ```
 
-    Args:
-        base_retriever: A retriever, any runnable from a question to documents, or a
-            `FilteredRetriever`, which knows the filter language of its store.
-        policy: A path, a mapping, a list of sentences or a `Policy`.
-        llm: Finds what the constraints mean; without one, the local engine does.
-        embeddings: Compares constraints with passages; the packaged MiniLM by default.
-        state: What a `ConstraintBinder` wrote, or its path; in memory by default.
-        options: A detector, judges, sinks of audit events and the like.
-        k: How many documents are wanted; the application's own number by default. Can
-            be given at call time too.
-
-    Raises:
-        PolicyError: The policy cannot be read.
-        UsageError: An argument is not what it must be.
-        HostError: At a call: the wrapped retriever failed.
+    The retriever that it wraps may be any runnable from a question to documents. `k`
+    can be given at call time too.
     """
 
     base_retriever: Any = Field(exclude=True, repr=False, frozen=True)
@@ -81,25 +76,15 @@ class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
 
     _stage: ClassVar[Stage] = "retrieve"
 
-    def __init__(
-        self,
-        base_retriever: HostRetriever,
-        policy: PolicySource,
-        llm: Model | None = None,
-        *,
-        embeddings: Embeddings | None = None,
-        state: StateSource = None,
-        options: Options | None = None,
-        k: int | None = None,
-    ) -> None:
-        if not isinstance(base_retriever, (Runnable, FilteredRetriever)):
+    def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
+        base = fields["base_retriever"]
+        if not isinstance(base, (Runnable, FilteredRetriever)):
             raise UsageError(
-                "`base_retriever` must be a LangChain retriever, got"
-                f" {type(base_retriever).__name__}.",
+                f"`base_retriever` must be a LangChain retriever, got"
+                f" {type(base).__name__}.",
                 hint="Pass a retriever, such as `store.as_retriever()`.",
             )
-        fields = {"base_retriever": base_retriever, "k": k}
-        super().__init__(policy, llm, embeddings, state, options, **fields)
+        super()._initialize(engine, fields)
 
     def invoke(
         self, input: str, config: RunnableConfig | None = None, **kwargs: Any
@@ -191,7 +176,7 @@ class SelectiveDisclosureCompressor(
         state: StateSource = None,
         options: Options | None = None,
     ) -> None:
-        super().__init__(policy, llm, embeddings, state, options)
+        self._set_up(policy, llm, embeddings, state, options)
 
     def compress_documents(
         self,

@@ -28,19 +28,17 @@ from collections.abc import (
 from contextlib import aclosing, contextmanager
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from langchain_core.callbacks import (
     BaseCallbackManager,
     adispatch_custom_event,
     dispatch_custom_event,
 )
-from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from langchain_sdrag.models import (
-    Model,
     complete,
     context_window,
     embed,
@@ -49,11 +47,9 @@ from langchain_sdrag.models import (
 from langchain_sdrag.tracing import hide_from_tracers, inherit_config
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
-from sdrag.engine import Engine, HostSearch, Stage
+from sdrag.engine import Engine, HostSearch
 from sdrag.errors import UsageError
 from sdrag.framework import Framework
-from sdrag.options import Options
-from sdrag.policy import PolicySource
 from sdrag.principals import (
     acting_as,
     check_principal,
@@ -62,7 +58,6 @@ from sdrag.principals import (
     current_session,
     stream_as,
 )
-from sdrag.state import StateSource
 from sdrag.vocabulary import Principal
 from sdrag.wrapper import ReloadableWrapper
 
@@ -78,7 +73,6 @@ LANGCHAIN = Framework(
     context_window,
     partial(hide_from_tracers, child=None),
 )
-make_engine = partial(Engine, framework=LANGCHAIN)
 PrincipalResolver = Callable[[RunnableConfig], Principal | None]
 
 
@@ -112,14 +106,10 @@ def on_behalf(
         yield
 
 
-class OnBehalf:
-    """A runnable whose streams belong to the principal of their call."""
-
-
 def _stream_for_caller(name: str) -> Callable[..., Any]:
     """Return a method of a runnable, as one whose stream belongs to its caller."""
 
-    @wraps(getattr(Runnable, name))
+    @wraps(getattr(Runnable, name, Runnable.stream))
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         resolver = self.resolver
         config = kwargs.get("config", args[1] if len(args) > 1 else None)
@@ -153,19 +143,19 @@ async def _acheck(check: Callable[[], None], stream: Any) -> AsyncIterator[Any]:
             yield item
 
 
-for _name in (
-    "stream",
-    "astream",
-    "transform",
-    "atransform",
-    "stream_events",
-    "astream_events",
-    "astream_log",
-    "batch_as_completed",
-    "abatch_as_completed",
-):
-    if hasattr(Runnable, _name):
-        setattr(OnBehalf, _name, _stream_for_caller(_name))
+class OnBehalf:
+    """A runnable whose streams belong to the principal of their call."""
+
+    if not TYPE_CHECKING:  # their types are those of the runnable
+        stream = _stream_for_caller("stream")
+        astream = _stream_for_caller("astream")
+        transform = _stream_for_caller("transform")
+        atransform = _stream_for_caller("atransform")
+        stream_events = _stream_for_caller("stream_events")
+        astream_events = _stream_for_caller("astream_events")
+        astream_log = _stream_for_caller("astream_log")
+        batch_as_completed = _stream_for_caller("batch_as_completed")
+        abatch_as_completed = _stream_for_caller("abatch_as_completed")
 
 
 class Wrapper(ReloadableWrapper, BaseModel):
@@ -173,22 +163,16 @@ class Wrapper(ReloadableWrapper, BaseModel):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
+    _framework: ClassVar[Framework] = LANGCHAIN
     _engine: Engine = PrivateAttr()
     _path: Path | None = PrivateAttr(default=None)
-    _stage: ClassVar[Stage]
 
-    def __init__(
-        self,
-        policy: PolicySource,
-        llm: Model | None = None,
-        embeddings: Embeddings | None = None,
-        state: StateSource = None,
-        options: Options | None = None,
-        **fields: Any,
-    ) -> None:
+    def __init_subclass__(cls, *, init: bool = False, **settings: Any) -> None:
+        """Take `init=False`: type checkers take the fields for arguments without it."""
+        super().__init_subclass__(**settings)
+
+    def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
         super().__init__(**fields)
-        engine = make_engine(policy, llm, embeddings, state, options, stage=self._stage)
-        self._follow(engine, policy)
 
     @property
     def resolver(self) -> Any:

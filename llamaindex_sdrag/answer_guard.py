@@ -26,13 +26,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.source_separation import NumberedNode, number_nodes, strip_numbers
-from llamaindex_sdrag.wrapping import (
-    NodeSynthesizer,
-    enforce,
-    make_engine,
-    principal_of,
-)
+from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce, principal_of
 from sdrag.effects.callers import Caller
+from sdrag.engine import Engine
 from sdrag.guardrails.answer_work import DECLINED, draft_of, report_of
 from sdrag.guardrails.separation import cites_ids
 from sdrag.options import Options
@@ -76,6 +72,8 @@ class AnswerGuard(NodeSynthesizer):
         UsageError: The policy asks for a model that was not passed.
     """
 
+    _stage = "answer"
+
     def __init__(
         self,
         synthesizer: BaseSynthesizer,
@@ -85,10 +83,11 @@ class AnswerGuard(NodeSynthesizer):
         state: StateSource = None,
         options: Options | None = None,
     ) -> None:
-        super().__init__(llm=MockLLM(), empty_response=DECLINED)
         self._synthesizer = synthesizer
-        engine = make_engine(policy, llm, None, state, options, stage="answer")
-        self._follow(engine, policy)
+        self._set_up(policy, llm, None, state, options)
+
+    def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
+        super().__init__(llm=MockLLM(), empty_response=DECLINED, **fields)
 
     def _get_prompts(self) -> PromptDictType:
         return self._synthesizer._get_prompts()  # noqa: SLF001 -- the mixin's own way

@@ -7,7 +7,6 @@ need the same policy and the same state. Made here they have them, one in memory
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -30,14 +29,11 @@ from llamaindex_sdrag.selective_disclosure import (
 )
 from sdrag.highlight.exchange import Highlighter
 from sdrag.linkage.fitting import Fitted
-from sdrag.options import Options
-from sdrag.policy import PolicySource
-from sdrag.state import StateSource, open_state
-from sdrag.vocabulary import Confidential, Principal
+from sdrag.vocabulary import Principal
+from sdrag.wrapper import StageBuilder
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class DisclosureControl(Confidential):
+class DisclosureControl(StageBuilder[LLM, BaseEmbedding]):
     """
     Build the stages of a graph, under one policy and one state.
 
@@ -47,39 +43,7 @@ class DisclosureControl(Confidential):
         index = VectorStoreIndex(control.binder()(nodes))
         retriever = control.retriever(index.as_retriever())
         ```
-
-    Args:
-        policy: A path, a mapping, a list of sentences or a `Policy`.
-        state: What is remembered, its path or its URL; in memory by default.
-        llm: The model of every stage that asks one.
-        embeddings: Compare constraints with nodes; MiniLM by default.
-        options: What else the stages take.
-
-    Raises:
-        UsageError: The state cannot be opened. Each method raises what the class raises
-            that it builds.
     """
-
-    policy: PolicySource
-    state: StateSource = None
-    llm: LLM | None = None
-    _: KW_ONLY
-    embeddings: BaseEmbedding | None = None
-    options: Options | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "state", open_state(self.state))
-
-    def __repr__(self) -> str:
-        return "DisclosureControl()"
-
-    @property
-    def _models(self) -> dict[str, Any]:
-        return {"llm": self.llm, "embeddings": self.embeddings, **self._common}
-
-    @property
-    def _common(self) -> dict[str, Any]:
-        return {"policy": self.policy, "state": self.state, "options": self.options}
 
     def masker(
         self, fitted: Fitted | None = None, *, key: bytes | None = None

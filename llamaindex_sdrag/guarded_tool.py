@@ -35,7 +35,7 @@ from llama_index.core.workflow import Context
 
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.tracing import hide_from_tracers
-from llamaindex_sdrag.wrapping import enforce, make_engine, principal_of
+from llamaindex_sdrag.wrapping import LLAMAINDEX, enforce, principal_of
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
@@ -101,18 +101,19 @@ def guard_tool(
             " writes there would not be redacted.",
             hint=_HINT,
         )
-    engine = make_engine(policy, llm, embeddings, state, options, stage="disclose")
-    return GuardedTool(adapt_to_async_tool(tool), engine, policy)
+    inner = adapt_to_async_tool(tool)
+    return GuardedTool(inner, policy, llm, embeddings, state, options)
 
 
 class GuardedTool(ReloadableWrapper, AsyncBaseTool):
     """A tool whose output is redacted."""
 
-    def __init__(
-        self, inner: AsyncBaseTool, engine: Engine, source: PolicySource
-    ) -> None:
+    _framework = LLAMAINDEX
+    _stage = "disclose"
+
+    def __init__(self, inner: AsyncBaseTool, *given: Any) -> None:
         self._inner = inner
-        self._follow(engine, source)
+        self._set_up(*given)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Share the tool: nothing of it changes but the policy in force."""

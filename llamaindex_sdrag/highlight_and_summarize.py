@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -41,7 +40,7 @@ from llama_index_instrumentation import get_dispatcher
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.models import messages
 from llamaindex_sdrag.tracing import hide_from_tracers, mute
-from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce, make_engine
+from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce
 from sdrag.effects.callers import Caller, call_async, call_sync, iterate_sync
 from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine
@@ -52,12 +51,13 @@ from sdrag.highlight.streaming import Piece, StreamHost, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.vocabulary import EVIDENCE_KEY, Highlight
+from sdrag.vocabulary import EVIDENCE_KEY
 from sdrag.wrapper import (
-    asked_of,
-    highlighter_of,
+    choose_highlighter,
+    cite,
+    label_question,
+    make_settings,
     seal_stream,
-    settings_of,
 )
 
 _dispatcher = get_dispatcher(__name__)
@@ -92,6 +92,8 @@ class HighlightAndSummarize(NodeSynthesizer):
         UsageError: An argument is not what it must be.
     """
 
+    _stage = "highlight"
+
     def __init__(
         self,
         policy: PolicySource | None = None,
@@ -103,15 +105,13 @@ class HighlightAndSummarize(NodeSynthesizer):
         streaming: bool = False,
     ) -> None:
         source = {} if policy is None else policy
-        engine = make_engine(source, llm, None, state, options, stage="highlight")
-        self._follow(engine, source)
-        self._highlighter = highlighter_of(engine, highlighter)
+        self._set_up(source, llm, None, state, options, streaming=streaming)
+        self._highlighter = choose_highlighter(self.in_force(), highlighter)
+
+    def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
         # The base class would fall back on the global model; it gets one that is mute.
-        super().__init__(
-            llm=MockLLM(),
-            streaming=streaming,
-            empty_response=engine.policy.highlight.decline_text,
-        )
+        decline = engine.policy.highlight.decline_text
+        super().__init__(llm=MockLLM(), empty_response=decline, **fields)
 
     def _get_prompts(self) -> PromptDictType:
         return {}
@@ -132,7 +132,7 @@ class HighlightAndSummarize(NodeSynthesizer):
         _dispatcher.event(SynthesizeStartEvent(query=query))
         question = query.query_str if isinstance(query, QueryBundle) else query
         engine = self.in_force()
-        asked = asked_of(question, passages_of(nodes), engine)
+        asked = label_question(question, passages_of(nodes), engine)
         response = await self._answer(do, engine, asked)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
@@ -140,11 +140,11 @@ class HighlightAndSummarize(NodeSynthesizer):
     async def _answer(
         self, do: Caller, engine: Engine, asked: Inquiry
     ) -> RESPONSE_TYPE:
-        settings = settings_of(engine, self._highlighter)
+        settings = make_settings(engine, self._highlighter)
         evidence = engine.policy.metadata.evidence
         if not self._streaming:
             answered = await enforce(do, engine, answer(asked, settings))
-            nodes = _sources(answered.highlights, asked, evidence)
+            nodes = nodes_of(cite(answered.highlights, asked), evidence)
             metadata = _metadata(nodes) | _end(answered.ending)
             return Response(answered.text, nodes, metadata)
         host = StreamHost(
@@ -156,21 +156,12 @@ class HighlightAndSummarize(NodeSynthesizer):
         )
         pieces = seal_stream(stream(asked, settings, host))
         highlights: Any = await anext(pieces)  # they come before the first word
-        nodes = _sources(highlights, asked, evidence)
+        nodes = nodes_of(cite(highlights, asked), evidence)
         metadata = _metadata(nodes)
         texts = _texts(pieces, metadata)
         if do is call_async:
             return AsyncStreamingResponse(texts, nodes, metadata)
         return StreamingResponse(iterate_sync(texts), nodes, metadata)
-
-
-def _sources(
-    highlights: Sequence[Highlight], asked: Inquiry, evidence: str | None
-) -> list[NodeWithScore]:
-    """Give each highlight as a node, with the metadata of its passage."""
-    passages = {passage.id: passage for passage in asked.passages}
-    cited = [replace(passages[h.passage_id], text=h.text) for h in highlights]
-    return nodes_of(cited, evidence)
 
 
 def _metadata(nodes: Sequence[NodeWithScore]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
@@ -30,19 +30,15 @@ from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATT
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import nodes_of, passage_of
-from llamaindex_sdrag.wrapping import enforce, make_engine
-from sdrag.disclosure.hierarchy import SOURCES_KEY, HierarchySettings
+from llamaindex_sdrag.wrapping import LLAMAINDEX, enforce
+from sdrag import ingest, masking
+from sdrag.disclosure.hierarchy import SOURCES_KEY
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_listed
-from sdrag.ingest import CorpusBinder, CorpusMasker, CorpusScanner, Transformer
-from sdrag.linkage.fitting import Fitted
-from sdrag.options import Options
-from sdrag.policy import PolicySource
-from sdrag.state import StateSource
-from sdrag.tasks import Bind, Mask, Scan, Summarize, Task, Transformed, View
-from sdrag.vocabulary import Passage, Principal
+from sdrag.framework import Framework
+from sdrag.vocabulary import Passage
 
 R = TypeVar("R")
 _TEMPLATES = {
@@ -53,30 +49,29 @@ _COPIES_OF_TEXT = ("window", "original_text")
 """The metadata keys in which sentence windows keep the text."""
 
 
-class IngestTransformer(TransformComponent, Transformer[BaseNode]):
-    """A task of the core over nodes."""
+class IngestTransformer(TransformComponent, ingest.Transformer[BaseNode]):
+    """What the core does with passages, over nodes."""
 
-    policy_hash: str
-    engine_id: str
+    policy_hash: str = ""
+    engine_id: str = ""
 
+    _framework: ClassVar[Framework] = LLAMAINDEX
     _engine: Engine = PrivateAttr()
-    _task: Task = PrivateAttr()
+    _audience: Any = PrivateAttr()
+    _fitted: Any = PrivateAttr()
+    _key: Any = PrivateAttr()
+    _settings: Any = PrivateAttr()
+    _show_progress: Any = PrivateAttr()
 
-    def __init__(
-        self,
-        task: Task,
-        policy: PolicySource,
-        llm: LLM | None = None,
-        embeddings: BaseEmbedding | None = None,
-        state: StateSource = None,
-        options: Options | None = None,
-    ) -> None:
-        engine = make_engine(policy, llm, embeddings, state, options, stage=task.stage)
-        task.check(engine)
-        names = (engine.identity, task.cache_key(engine))
-        fields = {"policy_hash": engine.policy_hash, "engine_id": "/".join(names)}
-        TransformComponent.__init__(self, **fields)
-        self._engine, self._task = engine, task
+    def __init_subclass__(cls, *, init: bool = False, **settings: Any) -> None:
+        """Take `init=False`: type checkers take the fields for arguments without it."""
+        super().__init_subclass__(**settings)
+
+    def _set_up(self, *given: Any, **settings: Any) -> None:
+        TransformComponent.__init__(self)
+        super()._set_up(*given, **settings)
+        self.policy_hash = self._engine.policy_hash
+        self.engine_id = f"{self._engine.identity}/{self._cache_key()}"
 
     @classmethod
     def class_name(cls) -> str:
@@ -107,10 +102,10 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
         return tuple(map(passage_of, documents))
 
     def _write(
-        self, documents: Sequence[BaseNode], done: Transformed
+        self, documents: Sequence[BaseNode], done: ingest.Transformed
     ) -> list[BaseNode]:
         originals = {}
-        if not self._task.rebuilds:
+        if not self._rebuilds:
             pairs = zip(done.given, documents, strict=True)
             originals = {passage.id: (passage, node) for passage, node in pairs}
         hosts = [NodeWithScore(node=node) for node in documents]
@@ -131,7 +126,7 @@ class IngestTransformer(TransformComponent, Transformer[BaseNode]):
         return await enforce(do, self._engine, steps)
 
     def __repr__(self) -> str:
-        return Transformer.__repr__(self)
+        return ingest.Transformer.__repr__(self)
 
     __str__ = __repr__
 
@@ -178,7 +173,9 @@ def _hide(node: BaseNode, keys: Sequence[str]) -> None:
         excluded.extend(key for key in keys if key not in excluded)
 
 
-class ConstraintBinder(IngestTransformer, CorpusBinder[BaseNode]):
+class ConstraintBinder(
+    ingest.ConstraintBinder[BaseNode, LLM, BaseEmbedding], IngestTransformer, init=False
+):
     """
     Bind constraints to nodes before they are stored; they leave as they came.
 
@@ -191,35 +188,13 @@ class ConstraintBinder(IngestTransformer, CorpusBinder[BaseNode]):
         binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
         IngestionPipeline(transformations=[splitter, binder, embed_model])
         ```
-
-    Args:
-        policy: A path, a mapping, a list of sentences or a `Policy`.
-        state: Where it is kept, or its path; the retriever is given the same. In a
-            worker of Ray it may not be left in memory.
-        llm: Finds what the constraints mean, together with the local engine; then no
-            model is asked when the chunks are retrieved.
-        embeddings: The model that the retriever is given; MiniLM by default.
-        options: Those of the retriever: its detector, above all.
-        show_progress: Shows a bar.
-
-    Raises:
-        PolicyError: The policy cannot be read.
     """
 
-    _task: Bind = PrivateAttr()
     _files: tuple[str, str] | None = PrivateAttr(default=None)
 
-    def __init__(
-        self,
-        policy: PolicySource,
-        state: StateSource,
-        llm: LLM | None = None,
-        *,
-        embeddings: BaseEmbedding | None = None,
-        options: Options | None = None,
-        show_progress: bool = False,
-    ) -> None:
-        super().__init__(Bind(show_progress), policy, llm, embeddings, state, options)
+    def _set_up(self, *given: Any, **settings: Any) -> None:
+        super()._set_up(*given, **settings)
+        policy, _, _, state, _ = given
         if isinstance(state, (str, Path)) and isinstance(policy, (str, Path)):
             self._files = str(policy), str(state)
 
@@ -235,12 +210,14 @@ class ConstraintBinder(IngestTransformer, CorpusBinder[BaseNode]):
             ConstraintBinder,
             embeddings=engine.embeddings,
             options=engine.options,
-            show_progress=self._task.show_progress,
+            show_progress=self._show_progress,
         )
         return build, (*self._files, engine.llm)
 
 
-class LinkageMasker(IngestTransformer, CorpusMasker[BaseNode]):
+class LinkageMasker(
+    masking.LinkageMasker[BaseNode, LLM, BaseEmbedding], IngestTransformer, init=False
+):
     """
     Mask nodes before they are split and stored.
 
@@ -249,47 +226,12 @@ class LinkageMasker(IngestTransformer, CorpusMasker[BaseNode]):
         masker = LinkageMasker(policy="policy.yaml", whole_corpus=True)
         IngestionPipeline(transformations=[masker, splitter, embed_model])
         ```
-
-    Args:
-        policy: A path, a mapping, a list of sentences or a `Policy`.
-        llm: Extracts the entities, reading each document twice (section 4.2.2 of the
-            thesis), and rewrites, where `linkage.replace` says so. With a detector in
-            `options`, it rewrites alone.
-        embeddings: Compares forms by meaning; MiniLM by default.
-        state: That of the retriever, or its path: what stands in place of values is
-            known again there, and is neither searched nor cut.
-        options: A detector, sinks of audit events, and limits.
-        fitted: A plan that `fit` made of the whole corpus. It is applied as it is: what
-            `linkage` says in the policy is what it was fitted with.
-        whole_corpus: What is given in one call is the whole corpus: fit on it. A worker
-            of Ray is given batches, and refuses.
-        key: For ids and pseudonyms that stay the same from run to run; by default one
-            of the state, if that is in a file.
-
-    Raises:
-        UsageError: Neither a plan nor `whole_corpus` was given, or both; or what is to
-            be put in place of values needs a key or a model that is missing.
     """
 
-    _task: Mask = PrivateAttr()
 
-    def __init__(
-        self,
-        policy: PolicySource,
-        llm: LLM | None = None,
-        *,
-        embeddings: BaseEmbedding | None = None,
-        state: StateSource = None,
-        options: Options | None = None,
-        fitted: Fitted | None = None,
-        whole_corpus: bool = False,
-        key: bytes | None = None,
-    ) -> None:
-        task = Mask(fitted, whole_corpus, key)
-        super().__init__(task, policy, llm, embeddings, state, options)
-
-
-class InjectionScanner(IngestTransformer, CorpusScanner[BaseNode]):
+class InjectionScanner(
+    ingest.InjectionScanner[BaseNode], IngestTransformer, init=False
+):
     """
     Drop, strip or flag nodes that inject prompts, before they are stored.
 
@@ -301,20 +243,10 @@ class InjectionScanner(IngestTransformer, CorpusScanner[BaseNode]):
         scanner = InjectionScanner(policy="policy.yaml")
         IngestionPipeline(transformations=[splitter, scanner, embed_model])
         ```
-
-    Args:
-        policy: Its section `injection` says what becomes of a passage.
-        options: A judge under `injection`, sinks of audit events, and limits.
-
-    Raises:
-        PolicyError: The policy cannot be read.
     """
 
-    def __init__(self, policy: PolicySource, options: Options | None = None) -> None:
-        super().__init__(Scan(), policy, options=options)
-
     def _write(
-        self, documents: Sequence[BaseNode], done: Transformed
+        self, documents: Sequence[BaseNode], done: ingest.Transformed
     ) -> list[BaseNode]:
         """Return what is left, with the default templates: no scan reads others."""
         left = super()._write(documents, done)
@@ -326,7 +258,11 @@ class InjectionScanner(IngestTransformer, CorpusScanner[BaseNode]):
         ]
 
 
-class RedactingTransformer(IngestTransformer):
+class RedactingTransformer(
+    ingest.RedactingTransformer[BaseNode, LLM, BaseEmbedding],
+    IngestTransformer,
+    init=False,
+):
     """
     Redact nodes for an index of one audience, so that its vectors tell no more.
 
@@ -340,35 +276,14 @@ class RedactingTransformer(IngestTransformer):
         view = RedactingTransformer(policy="policy.yaml")
         IngestionPipeline(transformations=[splitter, view, embed_model])
         ```
-
-    Args:
-        policy: A path, a mapping, a list of sentences or a `Policy`.
-        llm: Finds what the constraints mean; without one, the local engine does.
-        embeddings: Compares constraints with passages; the packaged MiniLM by default.
-        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
-            nobody has located is located when it is retrieved. A worker of Ray is given
-            batches, so it needs the state of a binding that is complete.
-        options: A detector, sinks of audit events, and limits.
-        audience: A principal that represents it; without one, every constraint holds.
-
-    Raises:
-        PolicyError: The policy cannot be read.
     """
 
-    def __init__(
-        self,
-        policy: PolicySource,
-        llm: LLM | None = None,
-        *,
-        embeddings: BaseEmbedding | None = None,
-        state: StateSource = None,
-        options: Options | None = None,
-        audience: Principal | None = None,
-    ) -> None:
-        super().__init__(View(audience), policy, llm, embeddings, state, options)
 
-
-class HierarchySummarizer(IngestTransformer):
+class HierarchySummarizer(
+    ingest.HierarchySummarizer[BaseNode, LLM, BaseEmbedding],
+    IngestTransformer,
+    init=False,
+):
     """
     Add summaries to nodes before they are stored, layer over layer.
 
@@ -390,32 +305,4 @@ class HierarchySummarizer(IngestTransformer):
         )
         retriever = index.as_retriever(filters=MetadataFilters(filters=[summaries]))
         ```
-
-    Args:
-        policy: A path, a mapping, a list of sentences or a `Policy`.
-        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
-            nobody has located is located when it is retrieved.
-        llm: Writes the summaries; it is given unredacted text.
-        embeddings: Finds what belongs together, and binds; MiniLM by default.
-        options: Sinks of audit events, and limits.
-        settings: The depth of the tree, and how it is clustered.
-        show_progress: Shows a bar.
-
-    Raises:
-        PolicyError: The policy cannot be read.
-        UsageError: A setting makes no tree.
     """
-
-    def __init__(
-        self,
-        policy: PolicySource,
-        state: StateSource,
-        llm: LLM,
-        *,
-        embeddings: BaseEmbedding | None = None,
-        options: Options | None = None,
-        settings: HierarchySettings | None = None,
-        show_progress: bool = False,
-    ) -> None:
-        task = Summarize(settings or HierarchySettings(), show_progress)
-        super().__init__(task, policy, llm, embeddings, state, options)

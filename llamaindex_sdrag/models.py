@@ -45,18 +45,13 @@ from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion, is_cut_off
 from sdrag.errors import UsageError
-from sdrag.framework import local_embeddings
-
-__all__ = ["complete", "context_window", "embed", "messages", "model_name"]
 
 _STEP = 250
 """Tokens: limits are rounded up to such steps, so that few copies of a model differ."""
 
 
-def complete(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
+def complete(llm: LLM) -> Port[Prompt, Completion | str]:
     """Ask the application's model."""
-    if llm is None:
-        return None
     if not isinstance(llm, LLM):
         raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
     abilities = Abilities()
@@ -120,12 +115,8 @@ def _limit(model: LLM, tokens: int) -> LLM:
     return model.model_copy(update={"max_tokens": tokens})
 
 
-def embed(
-    embeddings: BaseEmbedding | None,
-) -> Port[Embed, Sequence[Sequence[float]]]:
-    """Embed with the application's model; without one, with the packaged MiniLM."""
-    if embeddings is None:
-        return local_embeddings()
+def embed(embeddings: BaseEmbedding) -> Port[Embed, Sequence[Sequence[float]]]:
+    """Embed with the application's model."""
     if not isinstance(embeddings, BaseEmbedding):
         raise UsageError(
             f"A {type(embeddings).__name__} is no LlamaIndex embedding model."
@@ -149,24 +140,18 @@ def embed(
     )
 
 
-def model_name(model: LLM | BaseEmbedding | None) -> str:
+def model_name(model: LLM | BaseEmbedding) -> str:
     """Name a model for caches and audits, without its keys."""
-    if model is None:
-        return ""
-    name = model.model_name if isinstance(model, BaseEmbedding) else ""
-    if isinstance(model, LLM):
-        name = model.metadata.model_name
+    name = model.metadata.model_name if isinstance(model, LLM) else model.model_name
     return f"{type(model).__name__}:{name}" if name else type(model).__name__
 
 
-def context_window(llm: LLM | None) -> int | None:
+def context_window(llm: LLM) -> int | None:
     """
     Return how many tokens a model takes in; None where nobody has said it.
 
     LlamaIndex gives every model of which nobody has said it the same number.
     """
-    if llm is None:
-        return None
     metadata = llm.metadata
     window = metadata.context_window
     given = llm if "context_window" in type(llm).model_fields else metadata

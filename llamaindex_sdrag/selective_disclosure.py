@@ -14,7 +14,7 @@ stand before this one.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -27,22 +27,26 @@ from pydantic import PrivateAttr, computed_field
 from llamaindex_sdrag.convert import nodes_of, read_scored_node
 from llamaindex_sdrag.searching import FilteredRetriever, HostRetriever, search_with
 from llamaindex_sdrag.wrapping import (
+    LLAMAINDEX,
     check_question,
     enforce,
-    make_engine,
     principal_of,
 )
+from sdrag.configuration import Stage
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_listed
+from sdrag.framework import Framework
 from sdrag.options import Options
 from sdrag.pipeline import Request, disclose, retrieve
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.wrapper import ReloadableWrapper
+from sdrag.wrapper import DisclosureRetriever, ReloadableWrapper
 
 
-class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
+class SelectiveDisclosureRetriever(
+    DisclosureRetriever[HostRetriever, LLM, BaseEmbedding], BaseRetriever
+):
     """
     Retrieve what the policy lets be disclosed.
 
@@ -52,47 +56,23 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
             base_retriever=index.as_retriever(), policy="policy.yaml", llm=llm
         )
         ```
-
-    Args:
-        base_retriever: The host's own, or a `FilteredRetriever`, which holds to access
-            filters.
-        policy: A path, a mapping, a list of sentences or a `Policy`.
-        llm: Finds what the constraints mean; without one, the local engine does.
-        embeddings: Compares constraints with nodes; the packaged MiniLM by default.
-        state: What a `ConstraintBinder` wrote, or its path; in memory by default.
-        options: A detector, judges, sinks of audit events and the like.
-        k: How many nodes are wanted; the application's own number by default.
-
-    Raises:
-        PolicyError: The policy cannot be read.
-        UsageError: An argument is not what it must be.
-        HostError: At a call: the wrapped retriever failed.
     """
 
-    def __init__(
-        self,
-        base_retriever: HostRetriever,
-        policy: PolicySource,
-        llm: LLM | None = None,
-        *,
-        embeddings: BaseEmbedding | None = None,
-        state: StateSource = None,
-        options: Options | None = None,
-        k: int | None = None,
-    ) -> None:
+    _framework = LLAMAINDEX
+    _stage = "retrieve"
+
+    def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
+        base, k = fields["base_retriever"], fields["k"]
         if k is not None and k < 1:
             raise UsageError(f"`k` must be at least 1, got {k}.")
-        if not isinstance(base_retriever, (BaseRetriever, FilteredRetriever)):
+        if not isinstance(base, (BaseRetriever, FilteredRetriever)):
             raise UsageError(
                 "`base_retriever` must be a LlamaIndex retriever, got"
-                f" {type(base_retriever).__name__}.",
+                f" {type(base).__name__}.",
                 hint="Pass a retriever, such as `index.as_retriever()`.",
             )
-        super().__init__()
-        self._base_retriever = base_retriever
-        self._k = k
-        engine = make_engine(policy, llm, embeddings, state, options, stage="retrieve")
-        self._follow(engine, policy)
+        BaseRetriever.__init__(self)
+        self._base_retriever, self._k = base, k
 
     def retrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
         """Retrieve what may be disclosed."""
@@ -139,7 +119,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     Args:
         policy: A path, a mapping, a list of sentences or a `Policy`.
         llm: Finds what the constraints mean; without one, the local engine does.
-        embeddings: Compares constraints with nodes; the packaged MiniLM by default.
+        embeddings: Compares constraints with passages; the packaged MiniLM by default.
         state: What a `ConstraintBinder` wrote, or its path; in memory by default.
         options: A detector, judges, sinks of audit events and the like.
 
@@ -153,6 +133,9 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     _engine: Engine = PrivateAttr()
     _path: Path | None = PrivateAttr(default=None)
 
+    _framework: ClassVar[Framework] = LLAMAINDEX
+    _stage: ClassVar[Stage] = "disclose"
+
     def __init__(
         self,
         policy: PolicySource,
@@ -162,10 +145,11 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         state: StateSource = None,
         options: Options | None = None,
     ) -> None:
-        engine = make_engine(policy, llm, embeddings, state, options, stage="disclose")
-        fields: dict[str, Any] = {"engine_id": engine.identity}
-        super().__init__(**fields)
-        self._follow(engine, policy)
+        self._set_up(policy, llm, embeddings, state, options)
+
+    def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
+        fields["engine_id"] = engine.identity
+        BaseNodePostprocessor.__init__(self, **fields)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 from llama_index.core.base.response.schema import RESPONSE_TYPE
@@ -26,7 +25,6 @@ from sdrag.wrapper import ReloadableWrapper
 _dispatcher = get_dispatcher(__name__)
 T = TypeVar("T")
 LLAMAINDEX = Framework(complete, embed, model_name, context_window, hide_from_tracers)
-make_engine = partial(Engine, framework=LLAMAINDEX)
 
 
 class DisclosureEvent(BaseEvent):
@@ -74,6 +72,8 @@ def check_question(given: object) -> None:
 
 class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
     """A synthesizer over nodes: text chunks have no ids, so none could be cited."""
+
+    _framework = LLAMAINDEX
 
     def synthesize(
         self,

@@ -98,7 +98,6 @@ def measure(url: str, count: int) -> Iterator[Row]:
     """Measure the redaction of notes and articles, without a model and with it."""
     client = clients.chat_openai(url)
     port = models.complete(client)
-    assert port is not None
 
     def complete(prompt: Prompt) -> Any:
         return port.call(prompt)

@@ -6,6 +6,7 @@ Import from here what an application configures: the policy, principals, limits,
 state, the nouns, and the errors.
 """
 
+from sdrag.configuration import warm_up
 from sdrag.detectors import Detector
 from sdrag.effects.limits import Limits
 from sdrag.engine import Engine
@@ -33,7 +34,6 @@ from sdrag.privacy.audit import AuditEvent, log_event
 from sdrag.privacy.audit_log import AuditLog
 from sdrag.privacy.log_privacy import RawTextFilter
 from sdrag.privacy.open_telemetry import OpenTelemetrySink
-from sdrag.requirements import warm_up
 from sdrag.state import State, open_state
 from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Span
 

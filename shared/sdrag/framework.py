@@ -23,15 +23,6 @@ from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.privacy.log_privacy import suppress_logs
 
-__all__ = [
-    "NO_FRAMEWORK",
-    "EmbedPort",
-    "Framework",
-    "Model",
-    "is_layout",
-    "local_embeddings",
-]
-
 CompletePort = Port[Prompt, Completion | str]
 EmbedPort = Port[Embed, Sequence[Sequence[float]]]
 
@@ -50,14 +41,14 @@ class Framework:
     How a framework does what an engine needs.
 
     Args:
-        complete: Makes of a language model, or None, how a prompt is answered.
-        embed: Makes of an embedding model, or None, how texts are embedded.
+        complete: Makes of a language model how a prompt is answered.
+        embed: Makes of an embedding model how texts are embedded.
         model_name: Names a model for caches and audits, without its keys.
         context_window: Returns how many tokens a model takes in, where that is known.
         hide: Surrounds inner calls, and keeps them out of tracers, callbacks and logs.
     """
 
-    complete: Callable[[Any], CompletePort | None]
+    complete: Callable[[Any], CompletePort]
     embed: Callable[[Any], EmbedPort]
     model_name: Callable[[Any], str]
     context_window: Callable[[Any], int | None]
@@ -101,9 +92,9 @@ def local_embeddings() -> EmbedPort:
     return Port(call, local=True)
 
 
-def _complete(llm: Any) -> CompletePort | None:
+def _complete(llm: Any) -> CompletePort:
     complete = llm.complete if isinstance(llm, Model) else llm
-    if complete is None or isinstance(complete, Port):
+    if isinstance(complete, Port):
         return complete
     if callable(complete):
         return Port(complete)
@@ -114,8 +105,6 @@ def _complete(llm: Any) -> CompletePort | None:
 
 
 def _embed(embeddings: Any) -> EmbedPort:
-    if embeddings is None:
-        return local_embeddings()
     if isinstance(embeddings, Port):
         return embeddings
     if callable(embeddings):

@@ -1,53 +1,96 @@
 """
-Ingest: tasks over the documents of a framework, and over a corpus in a pool.
+Ingest: what is done with the documents of a framework before they are stored.
 
-A `Transformer` reads the documents of a framework as passages, drives its task, and
-writes documents again. A document without an id is given one, since what is remembered
-of it is found by that.
+A `Transformer` reads documents as passages, transforms them, and writes documents
+again: their constraints are bound, injections are dropped, they are redacted for one
+audience, or summarized (what links people is masked in `sdrag.masking`). The documents
+of one source come together, in their order. One without an id is given one, since what
+is remembered of it is found by that. An adapter says how documents are read and
+written. `bind_corpus` binds a corpus in a pool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from uuid import uuid4
 
 from sdrag.disclosure import Ingested, forget_document
+from sdrag.disclosure.disclose import DOCUMENT_KEY, control_keys, redact_for_audience
+from sdrag.disclosure.hierarchy import HierarchySettings, add_summaries
+from sdrag.disclosure.texts import LAYER_KEY
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
-from sdrag.effects.progress import batched
+from sdrag.effects.progress import batched, progress_bar
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import HostError, UsageError, check_listed
+from sdrag.guardrails.injection import InjectionSection
+from sdrag.guardrails.injection.screen import screen
 from sdrag.knowledge_base import CorpusContradictions, scan_contradictions
-from sdrag.linkage.fitting import Fitted, Update
+from sdrag.options import Options
 from sdrag.parallel import Pool
 from sdrag.pipeline import bind
-from sdrag.policy import Policy, PolicySource
+from sdrag.policy import Policy, PolicySource, binds
 from sdrag.state import StateSource, open_state
-from sdrag.tasks import Bind, Mask, Passages, Task, Transformed
-from sdrag.vocabulary import Passage, is_unnamed
-from sdrag.wrapper import Unpickled
+from sdrag.vocabulary import Confidential, Decision, Passage, Principal, is_unnamed
+from sdrag.wrapper import Embeddings, Model, Unpickled
 
-D = TypeVar("D")
+Document = TypeVar("Document")
 R = TypeVar("R")
+Passages = tuple[Passage, ...]
 AT_ONCE = 1000
 """So many documents are read and bound together."""
 
 
-class Transformer(Unpickled, Generic[D]):
-    """A task over the documents of a framework."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Transformed(Confidential):
+    """
+    What was made of passages.
 
+    Args:
+        given: What came in, in the order of the documents.
+        passages: What leaves. One that equals what came in is the document as it was.
+        decisions: Without content.
+        hidden: Metadata keys that are in no vector and no prompt.
+    """
+
+    given: Passages
+    passages: Passages
+    decisions: tuple[Decision, ...] = ()
+    hidden: tuple[str, ...] = ()
+
+
+class Transformer(Unpickled, Generic[Document]):
+    """What is done with the documents of a framework."""
+
+    _rebuilds: ClassVar[bool] = False
+    """Whether documents are built anew, since the old ones hold what was taken out."""
     _engine: Engine
-    _task: Task
+
+    def _set_up(self, *given: Any, **settings: Any) -> None:
+        """Make the engine; each setting is an attribute of the class."""
+        self._engine = self._make_engine(*given)
+        for name, value in settings.items():
+            setattr(self, f"_{name}", value)
 
     # Not abstract: LlamaIndex puts what abstract methods are given into its spans.
-    def _read(self, documents: Iterable[D]) -> Passages:
+    def _steps(self, passages: Passages) -> Steps[Transformed]:
+        """Transform passages, whose ids differ."""
+        raise NotImplementedError
+
+    def _cache_key(self) -> str:
+        """Name what decides the result beside the policy and the models."""
+        return ""
+
+    def _read(self, documents: Iterable[Document]) -> Passages:
         """Return documents as passages."""
         raise NotImplementedError
 
-    def _write(self, documents: Sequence[D], done: Transformed) -> list[D]:
+    def _write(
+        self, documents: Sequence[Document], done: Transformed
+    ) -> list[Document]:
         """Return the documents that leave."""
         raise NotImplementedError
 
@@ -60,62 +103,75 @@ class Transformer(Unpickled, Generic[D]):
 
     __str__ = __repr__
 
-    async def _transform(self, do: Caller, documents: Sequence[D]) -> list[D]:
-        return self._write(documents, await self._enforce(do, self._steps(documents)))
+    async def _transform(
+        self, do: Caller, documents: Sequence[Document]
+    ) -> list[Document]:
+        steps = self._read_and(self._steps, documents, gives_ids=True)
+        return self._write(documents, await self._enforce(do, steps))
 
-    def _steps(self, documents: Sequence[D]) -> Steps[Transformed]:
-        passages = _with_ids(self._read(documents))
-        return (yield from self._task.steps(passages, self._engine))
-
-
-def _with_ids(passages: Iterable[Passage]) -> Passages:
-    """Give an id to passages without one, and see that ids differ."""
-    return _with_different_ids(
-        replace(passage, id=str(uuid4())) if is_unnamed(passage) else passage
-        for passage in passages
-    )
-
-
-def _with_different_ids(passages: Iterable[Passage]) -> Passages:
-    checked = tuple(passages)
-    ids = [passage.id for passage in checked if not is_unnamed(passage)]
-    if len({*ids}) < len(ids):
-        raise UsageError(
-            "Two documents have the same id.", hint="Give each document its own id."
-        )
-    return checked
-
-
-class CorpusScanner(Transformer[D]):
-    """Scanning a corpus."""
-
-    def find_contradictions(self, documents: Iterable[D]) -> CorpusContradictions:
-        """
-        Find the documents that contradict each other; they stay as they are.
-
-        Args:
-            documents: The whole corpus, with the ids by which pairs are named.
-
-        Raises:
-            UsageError: A document has no id.
-        """
+    def _read_and(
+        self,
+        work: Callable[[Passages], Steps[R]],
+        documents: Iterable[Document],
+        *,
+        gives_ids: bool = False,
+    ) -> Steps[R]:
+        """Work on documents, which are read while nothing is logged or traced."""
         passages = self._read(documents)
-        if any(map(is_unnamed, passages)):
-            raise UsageError("A document has no id.", hint="Give each document an id.")
-        return scan_contradictions(passages, self._engine.policy)
+        if gives_ids:
+            passages = tuple(
+                replace(each, id=str(uuid4())) if is_unnamed(each) else each
+                for each in passages
+            )
+        ids = [each.id for each in passages if not is_unnamed(each)]
+        if len({*ids}) < len(ids):
+            raise UsageError(
+                "Two documents have the same id.", hint="Give each document its own id."
+            )
+        return (yield from work(passages))
 
 
-class CorpusBinder(Transformer[D]):
+class ConstraintBinder(Transformer[Document], Generic[Document, Model, Embeddings]):
     """
-    Binding a corpus.
+    Binds constraints to documents; they leave as they came.
 
     Policies change while the index exists: a new or reworded constraint is bound when
     the corpus is bound again, and one that left the policy is not looked up any more.
     """
 
-    _task: Bind
+    _stage = "bind"
+    _show_progress: bool
 
-    def bind_documents(self, documents: Iterable[D]) -> Ingested:
+    def __init__(
+        self,
+        policy: PolicySource,
+        state: StateSource,
+        llm: Model | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        options: Options | None = None,
+        show_progress: bool = False,
+    ) -> None:
+        """
+        Set up a binder.
+
+        Args:
+            policy: A path, a mapping, a list of sentences or a `Policy`.
+            state: Where it is kept, or its path; the retriever is given the same. In a
+                worker of Ray it may not be left in memory.
+            llm: Finds what the constraints mean, together with the local engine; then
+                no model is asked when the chunks are retrieved.
+            embeddings: The model that the retriever is given; MiniLM by default.
+            options: Those of the retriever: its detector, above all.
+            show_progress: Shows a bar.
+
+        Raises:
+            PolicyError: The policy cannot be read.
+        """
+        given = (policy, llm, embeddings, state, options)
+        self._set_up(*given, show_progress=show_progress)
+
+    def bind_documents(self, documents: Iterable[Document]) -> Ingested:
         """
         Bind the constraints to an index that exists already, from whatever store.
 
@@ -133,11 +189,11 @@ class CorpusBinder(Transformer[D]):
         """
         return run_sync(self._bind(call_sync, documents))
 
-    async def abind_documents(self, documents: Iterable[D]) -> Ingested:
+    async def abind_documents(self, documents: Iterable[Document]) -> Ingested:
         """Bind the constraints to an index without blocking the event loop."""
         return await self._bind(call_async, documents)
 
-    def forget_document(self, chunks: Sequence[D]) -> None:
+    def forget_document(self, chunks: Sequence[Document]) -> None:
         """
         Forget a document that left the index, with all that was located in it.
 
@@ -149,82 +205,186 @@ class CorpusBinder(Transformer[D]):
         """
         run_sync(self._forget(call_sync, chunks))
 
-    async def aforget_document(self, chunks: Sequence[D]) -> None:
+    async def aforget_document(self, chunks: Sequence[Document]) -> None:
         """Forget a document without blocking the event loop."""
         await self._forget(call_async, chunks)
 
-    async def _bind(self, do: Caller, documents: Iterable[D]) -> Ingested:
+    async def _bind(self, do: Caller, documents: Iterable[Document]) -> Ingested:
         check_listed(documents, "documents")
         done = Ingested()
         for batch in batched(documents, AT_ONCE):
-            done += await self._enforce(do, self._binding(batch))
+            done += await self._enforce(do, self._read_and(self._locate, batch))
         return done
 
-    def _binding(self, documents: Sequence[D]) -> Steps[Ingested]:
-        passages = _with_different_ids(self._read(documents))
-        return (yield from self._task.bind(passages, self._engine))
-
-    async def _forget(self, do: Caller, chunks: Sequence[D]) -> None:
+    async def _forget(self, do: Caller, chunks: Sequence[Document]) -> None:
         steps = forget_document(self._read(chunks), self._engine.disclosure)
         await self._enforce(do, steps)
 
+    def _steps(self, passages: Passages) -> Steps[Transformed]:
+        yield from self._locate(passages)
+        return Transformed(passages, passages)
 
-class CorpusMasker(Transformer[D]):
-    """Fitting a plan on a corpus, and following its changes."""
+    def _locate(self, passages: Passages) -> Steps[Ingested]:
+        """Bind, locate what is withheld, and return how many there were."""
+        with progress_bar("Binding", shown=self._show_progress) as progress:
+            done = yield from bind(passages, self._engine, progress)
+        self._engine.warn_of_corpus(passages)
+        return done
 
-    _task: Mask
+    def _cache_key(self) -> str:
+        """Name the state, which a cache of documents does not hold."""
+        return self._engine.disclosure.state.name
 
-    def fit(self, documents: Sequence[D]) -> Fitted:
+
+class InjectionScanner(Transformer[Document]):
+    """Drops, strips or flags injections; a scan at retrieval follows."""
+
+    _stage = "scan"
+
+    def __init__(self, policy: PolicySource, options: Options | None = None) -> None:
         """
-        Return the plan for a whole corpus, for other maskers to apply.
-
-        Raises:
-            UsageError: Two documents have the same id.
-        """
-        return run_sync(self._enforce(call_sync, self._fitting(documents)))
-
-    def update(
-        self, documents: Sequence[D], removed: Collection[str] = ()
-    ) -> tuple[Update, list[D]]:
-        """
-        Follow a change of the corpus that the plan was fitted on.
-
-        The masker stays as it is: build another one with `fitted=update.fitted`.
+        Set up a scanner.
 
         Args:
-            documents: What is new, or replaces what has its id.
-            removed: Ids of what is gone.
-
-        Returns:
-            The update, and what is to be indexed now, masked: the new documents, and
-            the earlier ones in which more is masked than before.
+            policy: Its section `injection` says what becomes of a passage.
+            options: A judge under `injection`, sinks of audit events, and limits.
 
         Raises:
-            UsageError: The masker has no plan, a document no id, or two the same.
+            PolicyError: The policy cannot be read.
         """
-        return run_sync(self._update(call_sync, documents, removed))
+        self._set_up(policy, None, None, None, options)
 
-    async def aupdate(
-        self, documents: Sequence[D], removed: Collection[str] = ()
-    ) -> tuple[Update, list[D]]:
-        """Follow a change without blocking the event loop; as `update`."""
-        return await self._update(call_async, documents, removed)
+    def find_contradictions(
+        self, documents: Iterable[Document]
+    ) -> CorpusContradictions:
+        """
+        Find the documents that contradict each other; they stay as they are.
 
-    async def _update(
-        self, do: Caller, documents: Sequence[D], removed: Collection[str]
-    ) -> tuple[Update, list[D]]:
-        update = await self._enforce(do, self._updating(documents, removed))
-        return update, self._write((), Transformed((), update.documents))
+        Args:
+            documents: The whole corpus, with the ids by which pairs are named.
 
-    def _fitting(self, documents: Sequence[D]) -> Steps[Fitted]:
-        passages = _with_ids(self._read(documents))
-        return (yield from self._task.fit(passages, self._engine))
+        Raises:
+            UsageError: A document has no id.
+        """
+        passages = self._read(documents)
+        if any(map(is_unnamed, passages)):
+            raise UsageError("A document has no id.", hint="Give each document an id.")
+        return scan_contradictions(passages, self._engine.policy)
 
-    def _updating(
-        self, documents: Sequence[D], removed: Collection[str]
-    ) -> Steps[Update]:
-        passages = _with_different_ids(self._read(documents))
-        return (yield from self._task.update(passages, removed, self._engine))
+    def _steps(self, passages: Passages) -> Steps[Transformed]:
+        section = self._engine.policy.injection or InjectionSection()
+        has_judge = "injection" in self._engine.options.judges
+        screened = yield from screen(passages, section, classifier=has_judge)
+        return Transformed(passages, screened.passages, screened.decisions)
+
+
+class RedactingTransformer(Transformer[Document], Generic[Document, Model, Embeddings]):
+    """Redacts documents for an index of one audience, so that vectors tell no more."""
+
+    _stage = "view"
+    _rebuilds = True
+    _audience: Principal | None
+
+    def __init__(
+        self,
+        policy: PolicySource,
+        llm: Model | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
+        audience: Principal | None = None,
+    ) -> None:
+        """
+        Set up a redactor.
+
+        Args:
+            policy: A path, a mapping, a list of sentences or a `Policy`.
+            llm: Finds what the constraints mean; without one, the local engine does.
+            embeddings: Compares constraints with passages; MiniLM by default.
+            state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+                What nobody has located is located when it is retrieved. A worker of Ray
+                is given batches, so it needs the state of a binding that is complete.
+            options: A detector, sinks of audit events, and limits.
+            audience: A principal that represents it; without one, every constraint
+                holds.
+
+        Raises:
+            PolicyError: The policy cannot be read.
+        """
+        self._set_up(policy, llm, embeddings, state, options, audience=audience)
+
+    def _steps(self, passages: Passages) -> Steps[Transformed]:
+        """Redact; a passage that is withheld whole is left out."""
+        setup = self._engine.disclosure
+        view = yield from redact_for_audience(passages, self._audience, setup)
+        hidden = (*control_keys(self._engine.policy), DOCUMENT_KEY)
+        return Transformed(passages, view.passages, view.decisions, hidden)
+
+    def _cache_key(self) -> str:
+        """Name what binds the audience."""
+        rules = self._engine.policy.rules
+        return "/".join(rule.id for rule in rules if binds(rule, self._audience))
+
+
+class HierarchySummarizer(Transformer[Document], Generic[Document, Model, Embeddings]):
+    """Adds summaries to documents, layer over layer; each document names its layer."""
+
+    _stage = "summarize"
+    _settings: HierarchySettings
+    _show_progress: bool
+
+    def __init__(
+        self,
+        policy: PolicySource,
+        state: StateSource,
+        llm: Model,
+        *,
+        embeddings: Embeddings | None = None,
+        options: Options | None = None,
+        settings: HierarchySettings | None = None,
+        show_progress: bool = False,
+    ) -> None:
+        """
+        Set up a summarizer.
+
+        Args:
+            policy: A path, a mapping, a list of sentences or a `Policy`.
+            state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+                What nobody has located is located when it is retrieved.
+            llm: Writes the summaries; it is given unredacted text.
+            embeddings: Finds what belongs together, and binds; MiniLM by default.
+            options: Sinks of audit events, and limits.
+            settings: The depth of the tree, and how it is clustered.
+            show_progress: Shows a bar.
+
+        Raises:
+            PolicyError: The policy cannot be read.
+            UsageError: A setting makes no tree.
+        """
+        given = (policy, llm, embeddings, state, options)
+        tree = settings or HierarchySettings()
+        self._set_up(*given, settings=tree, show_progress=show_progress)
+
+    def _steps(self, passages: Passages) -> Steps[Transformed]:
+        """Summarize; the passages leave first, then the lowest layer."""
+        engine = self._engine
+        summaries, decisions = yield from add_summaries(
+            passages,
+            engine.policy,
+            engine.disclosure.state,
+            self._settings,
+            show_progress=self._show_progress,
+        )
+        leaves = (
+            replace(passage, metadata={LAYER_KEY: 0, **passage.metadata})
+            for passage in passages
+        )
+        return Transformed(passages, (*leaves, *summaries), decisions, (LAYER_KEY,))
+
+    def _cache_key(self) -> str:
+        """Name the state, whose key makes ids, and the settings."""
+        return f"{self._engine.disclosure.state.name}/{self._settings}"
 
 
 def bind_corpus(
@@ -259,14 +419,14 @@ def bind_corpus(
     if opened.is_in_memory:
         raise UsageError("Workers do not share a state in memory.", hint="Pass a path.")
     common = Policy.read(policy), state, key, opened.name
-    for bound in pool.map(_binding, common, batched(passages, AT_ONCE)):
+    for bound in pool.map(_make_binder, common, batched(passages, AT_ONCE)):
         done += bound
         if progress is not None:
             progress(done.passages)
     return done
 
 
-def _binding(
+def _make_binder(
     policy: Policy, state: StateSource, key: str | Path | None, name: str
 ) -> Callable[[Sequence[Passage]], Ingested]:
     """Make what binds a batch, in a worker; it has to open the state of that name."""

@@ -21,8 +21,6 @@ from sdrag.errors import UsageError, check_type
 from sdrag.privacy.audit import AuditSink, log_event
 from sdrag.vocabulary import Passage, Principal
 
-__all__ = ["Audit", "Authorizer", "JudgeName", "Judges", "Options"]
-
 JudgeName = Literal["relevance", "injection", "entailment", "contradiction"]
 _NAMES = get_args(JudgeName)
 
@@ -88,7 +86,7 @@ class Options:
     principal_resolver: Callable[..., Principal | None] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "audit", _sinks(self.audit))
+        object.__setattr__(self, "audit", _list_sinks(self.audit))
         judges = {name: m for name, m in self.judges.items() if m is not None}
         object.__setattr__(self, "judges", judges)
         _score_with(judges)
@@ -107,7 +105,7 @@ class Options:
     @property
     def sinks(self) -> tuple[AuditSink, ...]:
         """Where events go."""
-        return _sinks(self.audit)
+        return _list_sinks(self.audit)
 
     @property
     def score(self) -> Port[Score, Sequence[float]] | None:
@@ -120,7 +118,7 @@ class Options:
         return None if self.authorize is None else _authorize_with(self.authorize)
 
 
-def _sinks(audit: Audit) -> tuple[AuditSink, ...]:
+def _list_sinks(audit: Audit) -> tuple[AuditSink, ...]:
     if audit is None:
         return (log_event,)
     sinks = (audit,) if callable(audit) or not isinstance(audit, Iterable) else audit
@@ -164,7 +162,7 @@ def _score_with(judges: Judges) -> Port[Score, Sequence[float]] | None:
         UsageError: A name is not known, or a model cannot be asked.
     """
     models = {
-        name: _callable(name, model)
+        name: _find_call(name, model)
         for name, model in judges.items()
         if model is not None
     }
@@ -180,7 +178,7 @@ def _score_with(judges: Judges) -> Port[Score, Sequence[float]] | None:
     return Port(call)
 
 
-def _callable(name: str, model: Scorer) -> Callable[[Any], Sequence[float]]:
+def _find_call(name: str, model: Scorer) -> Callable[[Any], Sequence[float]]:
     if name not in _NAMES:
         raise UsageError(
             f"`judges` has no place for {name!r}.", hint=f"It has {', '.join(_NAMES)}."

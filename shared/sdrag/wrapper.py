@@ -9,49 +9,53 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, fields, replace
 from hmac import compare_digest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from sdrag.configuration import Stage
 from sdrag.effects.prompts import Label
 from sdrag.effects.steps import Steps
+from sdrag.embeddings import installed
 from sdrag.engine import Engine, strip_text
 from sdrag.errors import (
     HostError,
+    MissingExtraError,
     SdragError,
     UsageError,
     cut_off,
 )
+from sdrag.framework import Framework
 from sdrag.guardrails.answer_work import Draft
 from sdrag.guardrails.evidence import RELEASE_STAMP, evidence, import_evidence
 from sdrag.guardrails.grounding.check import find_unsupported
 from sdrag.guardrails.notices import sources
 from sdrag.highlight.exchange import Highlighter, Inquiry, Settings
 from sdrag.highlight.highlighters import highlighter_named
+from sdrag.options import Options
 from sdrag.policy import Policy, PolicySource
 from sdrag.privacy.operator_warnings import tell_of_reload
-from sdrag.requirements import check_local_highlighter
-from sdrag.vocabulary import Highlight, Passage
-
-__all__ = [
-    "NOTHING_RELEASED",
-    "ReloadableWrapper",
-    "Unpickled",
-    "asked_of",
-    "highlighter_of",
-    "seal_stream",
-    "settings_of",
-    "tool_error",
-    "tool_question",
-]
+from sdrag.state import State, StateSource, open_state
+from sdrag.vocabulary import Confidential, Highlight, Passage
 
 T = TypeVar("T")
+Model = TypeVar("Model")
+Embeddings = TypeVar("Embeddings")
+HostRetriever = TypeVar("HostRetriever")
 NOTHING_RELEASED = "Nothing was found that may be disclosed."
 """What an agent reads in place of a text that may not be disclosed."""
 
 
 class Unpickled:
     """A wrapper that refuses to be pickled: its policy is confidential."""
+
+    _framework: ClassVar[Framework]
+    _stage: ClassVar[Stage]
+
+    def _make_engine(self, *given: Any) -> Engine:
+        """Make an engine of a policy, models, a state and options, in this order."""
+        return Engine(*given, stage=self._stage, framework=self._framework)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise UsageError(
@@ -65,6 +69,15 @@ class ReloadableWrapper(Unpickled):
 
     _engine: Engine
     _path: Path | None
+
+    def _set_up(self, policy: PolicySource, *given: Any, **fields: Any) -> None:
+        """Make an engine, and with it and the fields what the framework needs."""
+        engine = self._make_engine(policy, *given)
+        self._initialize(engine, fields)
+        self._follow(engine, policy)
+
+    def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
+        """Initialize the base class of the framework, where it has to be."""
 
     def _follow(self, engine: Engine, source: PolicySource | None) -> None:
         """Obey an engine, and know the file that the policy comes from, if any."""
@@ -118,6 +131,91 @@ class ReloadableWrapper(Unpickled):
     __str__ = __repr__
 
 
+class DisclosureRetriever(ReloadableWrapper, Generic[HostRetriever, Model, Embeddings]):
+    """Retrieves what the policy lets be disclosed."""
+
+    def __init__(
+        self,
+        base_retriever: HostRetriever,
+        policy: PolicySource,
+        llm: Model | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        state: StateSource = None,
+        options: Options | None = None,
+        k: int | None = None,
+    ) -> None:
+        """
+        Wrap a retriever.
+
+        Args:
+            base_retriever: The application's own retriever, or a `FilteredRetriever`,
+                whose store is asked only for what the principal may see.
+            policy: A path, a mapping, a list of sentences or a `Policy`.
+            llm: Finds what the constraints mean; without one, the local engine does.
+            embeddings: Compares constraints with passages; MiniLM by default.
+            state: What a `ConstraintBinder` wrote, or its path; in memory by default.
+            options: A detector, judges, sinks of audit events and the like.
+            k: How many passages are wanted; the application's own number by default.
+
+        Raises:
+            PolicyError: The policy cannot be read.
+            UsageError: An argument is not what it must be.
+            HostError: At a call: the wrapped retriever failed.
+        """
+        given = {"base_retriever": base_retriever, "k": k}
+        self._set_up(policy, llm, embeddings, state, options, **given)
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class StageBuilder(Confidential, Generic[Model, Embeddings]):
+    """What the stages of a graph share: one policy, one state, the models."""
+
+    policy: PolicySource
+    state: State
+    llm: Model | None
+    embeddings: Embeddings | None
+    options: Options | None
+
+    def __init__(
+        self,
+        policy: PolicySource,
+        state: StateSource = None,
+        llm: Model | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        options: Options | None = None,
+    ) -> None:
+        """
+        Set up a builder of stages.
+
+        Args:
+            policy: A path, a mapping, a list of sentences or a `Policy`.
+            state: What is remembered, its path or its URL; in memory by default.
+            llm: The model of every stage that asks one.
+            embeddings: Compare constraints with documents; MiniLM by default.
+            options: What else the stages take.
+
+        Raises:
+            UsageError: The state cannot be opened. Each method raises what the class
+                raises that it builds.
+        """
+        given = (policy, open_state(state), llm, embeddings, options)
+        for item, value in zip(fields(self), given, strict=True):
+            object.__setattr__(self, item.name, value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    @property
+    def _common(self) -> dict[str, Any]:
+        return {"policy": self.policy, "state": self.state, "options": self.options}
+
+    @property
+    def _models(self) -> dict[str, Any]:
+        return {"llm": self.llm, "embeddings": self.embeddings, **self._common}
+
+
 async def seal_stream(pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
     """
     Yield what is streamed.
@@ -139,7 +237,7 @@ async def seal_stream(pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None
             yield piece
 
 
-def highlighter_of(engine: Engine, given: Highlighter | str | None) -> Highlighter:
+def choose_highlighter(engine: Engine, given: Highlighter | str | None) -> Highlighter:
     """
     Return the highlighter that a wrapper was given, or named.
 
@@ -151,8 +249,8 @@ def highlighter_of(engine: Engine, given: Highlighter | str | None) -> Highlight
     """
     has_model = engine.llm is not None
     chosen = given or ("structured" if has_model else "local")
-    if chosen == "local":
-        check_local_highlighter()
+    if chosen == "local" and not installed():
+        raise MissingExtraError("The highlighter `local`", "local")
     if isinstance(chosen, str):
         if chosen != "local" and not has_model:
             raise UsageError(f"The highlighter {chosen!r} needs `llm=`.")
@@ -160,7 +258,7 @@ def highlighter_of(engine: Engine, given: Highlighter | str | None) -> Highlight
     return chosen
 
 
-def settings_of(engine: Engine, highlighter: Highlighter) -> Settings:
+def make_settings(engine: Engine, highlighter: Highlighter) -> Settings:
     """Return how the questions of an engine are answered."""
     policy, placeholders = engine.policy, engine.disclosure.placeholders
 
@@ -181,7 +279,9 @@ def settings_of(engine: Engine, highlighter: Highlighter) -> Settings:
     )
 
 
-def asked_of(question: str, passages: tuple[Passage, ...], engine: Engine) -> Inquiry:
+def label_question(
+    question: str, passages: tuple[Passage, ...], engine: Engine
+) -> Inquiry:
     """
     Label what is asked.
 
@@ -201,6 +301,12 @@ def _is_released(passage: Passage, engine: Engine) -> bool:
     facts = evidence(import_evidence(passage, policy.metadata.evidence))
     stamp = str(facts.get(RELEASE_STAMP, "")).encode("utf-8", "surrogatepass")
     return compare_digest(stamp, keys.release(policy.hash, passage.text).encode())
+
+
+def cite(highlights: Sequence[Highlight], asked: Inquiry) -> list[Passage]:
+    """Give each highlight as a passage, with the metadata of the one it stands in."""
+    passages = {passage.id: passage for passage in asked.passages}
+    return [replace(passages[each.passage_id], text=each.text) for each in highlights]
 
 
 def tool_question(arguments: Iterable[object]) -> str:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from transformers import BertModel
 
 import sdrag
-from sdrag import embeddings, requirements
+from sdrag import configuration, embeddings
 from sdrag.detectors.tagger import tags
 from sdrag.disclosure.local import scorer
 from sdrag.embeddings import embed_texts, embed_tokens, load_minilm, model_folder
@@ -330,7 +330,7 @@ def test_all_that_a_question_needs_is_loaded():
 
 
 def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setattr(requirements, "installed", lambda: False)
+    monkeypatch.setattr(configuration, "installed", lambda: False)
 
     with pytest.raises(MissingExtraError, match=r"sdrag\[local\]"):
         sdrag.warm_up()

@@ -13,7 +13,7 @@ from sdrag.errors import UsageError
 from sdrag.highlight.highlighters import structured
 from sdrag.options import Options
 from sdrag.vocabulary import Highlight, Span
-from sdrag.wrapper import settings_of
+from sdrag.wrapper import make_settings
 
 SUMMARIES = tomllib.loads(
     Path(__file__).with_name("summaries.toml").read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def judge(summary, of, policy=None, question="", model=fail, **options):
     """Return why highlights do not support a summary."""
     options = Options(**options)
     engine = Engine(policy or {}, model, options=options, stage="highlight")
-    ground = settings_of(engine, structured).grounding
+    ground = make_settings(engine, structured).grounding
     highlights = [Highlight("p", Span(0, len(text)), text) for text in of]
     return run(ground(question, summary, highlights), engine.runner())
 

@@ -85,7 +85,7 @@ def test_what_a_hook_could_not_read_stays_with_who_handed_it_in(hook):
         hook([RAW])
 
     names = [entry.name for entry in caught.traceback]
-    assert names[-1] == "run"
+    assert names[-1] == "_drive"
 
 
 def test_notes_are_cut_off_too():

@@ -147,7 +147,6 @@ def test_a_completion_model_is_handed_on_without_counts():
 @pytest.mark.parametrize(
     ("llm", "window"),
     [
-        (None, None),
         (Counting(), 1000),
         (LlamaIndexModel(str), None),
         (MockLLM(), None),

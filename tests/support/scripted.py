@@ -127,7 +127,7 @@ class PatternLocator:
 def locate_by(engine: Engine, pattern: str, reason: str = "local") -> Engine:
     """Put a pattern in place of an engine's own rules."""
     locator: Any = PatternLocator(pattern, reason)
-    engine.disclosure = replace(engine.disclosure, locator=locator)
+    vars(engine)["disclosure"] = replace(engine.disclosure, locator=locator)
     return engine
 
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
+from llama_index.core.llms import LLM
+from llama_index.core.schema import BaseNode
+
+import langchain_sdrag as langchain
+import llamaindex_sdrag as llamaindex
 import sdrag
 from sdrag import (
     AuditEvent,
@@ -56,6 +64,36 @@ def own_functions_are_highlighters() -> None:
     own: list[Highlighter] = [highlight, ahighlight, highlights, ahighlights]
     wrong: Highlighter = unlike_text  # type: ignore[assignment]
     use(own, wrong)
+
+
+def langchain_classes_know_their_models(
+    llm: BaseChatModel,
+    embeddings: Embeddings,
+    documents: list[Document],
+    node: BaseNode,
+) -> None:
+    binder = langchain.ConstraintBinder("policy.yaml", "state", llm)
+    binder.bind_documents(documents)
+    binder.bind_documents([node])  # type: ignore[list-item]
+    masker = langchain.LinkageMasker("policy.yaml", llm, embeddings=embeddings)
+    assert_type(masker.update(documents)[1], list[Document])
+    langchain.RedactingTransformer("policy.yaml", 1)  # type: ignore[arg-type]
+    langchain.LinkageMasker("policy.yaml", whole=True)  # type: ignore[call-arg]
+    control = langchain.DisclosureControl("policy.yaml", None, llm)
+    assert_type(control.masker(), langchain.LinkageMasker)
+    langchain.DisclosureControl("policy.yaml", llm=1)  # type: ignore[arg-type]
+
+
+def llamaindex_classes_know_theirs(
+    llm: LLM, other: BaseChatModel, nodes: list[BaseNode]
+) -> None:
+    masker = llamaindex.LinkageMasker("policy.yaml", llm, whole_corpus=True)
+    assert_type(masker.update(nodes)[1], list[BaseNode])
+    llamaindex.ConstraintBinder("policy.yaml", None, other)  # type: ignore[arg-type]
+    llamaindex.HierarchySummarizer("policy.yaml", None)  # type: ignore[call-arg]
+    control = llamaindex.DisclosureControl("policy.yaml", None, llm)
+    assert_type(control.binder(), llamaindex.ConstraintBinder)
+    llamaindex.DisclosureControl("policy.yaml", llm=other)  # type: ignore[arg-type]
 
 
 def use(*_: object) -> None: ...

@@ -120,7 +120,7 @@ def llm_of(
 
     def complete(prompt: Prompt) -> Any:
         with hide_from_tracers(Policy(), None):
-            return port and port.call(prompt)
+            return port.call(prompt)
 
     name, window = models.model_name(model), models.context_window(model)
     return Model(complete, name, window, timeout, concurrency)
