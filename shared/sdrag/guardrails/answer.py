@@ -68,9 +68,11 @@ def open_answer(
     work = AnswerWork(draft, policy, placeholders, draft.answer)
     if _is_malformed(draft.answer):
         return work.decline("answer", "malformed")
-    if _is_of_another(draft.passages, principal, state):
+    is_of_another, work.is_unchecked = _compare_audience(
+        draft.passages, principal, state
+    )
+    if is_of_another:
         return work.decline("withheld", "other-audience")
-    work.is_unchecked = _is_of_another(draft.passages, None, state, by_key=True)
     if state:
         found = _find_withheld(draft.passages, draft.answer, policy, state)
         work.withheld, is_known = found
@@ -155,23 +157,14 @@ def _find_withheld(
     return tuple(sorted(spans)), is_known
 
 
-def _is_of_another(
-    passages: Iterable[Passage],
-    principal: Principal | None,
-    state: State | None,
-    *,
-    by_key: bool = False,
-) -> bool:
-    """
-    Say whether passages were released for another principal.
-
-    `by_key`: say instead whether another state says for whom, so it is not known.
-    """
+def _compare_audience(
+    passages: Iterable[Passage], principal: Principal | None, state: State | None
+) -> tuple[bool, bool]:
+    """Say if passages were released for another principal, and if that is not known."""
     wanted = (state.shared_keys if state else PROCESS_KEYS).audience(principal)
     tags = {str(tag) for item in passages if (tag := evidence(item).get("audience"))}
-    if by_key:
-        return any(tag[:4] != wanted[:4] for tag in tags)
-    return any(tag[:4] == wanted[:4] and tag != wanted for tag in tags)
+    others = {tag for tag in tags if tag[:4] != wanted[:4]}  # under another key
+    return any(tag != wanted for tag in tags - others), bool(others)
 
 
 def _rules(names: Iterable[str], policy: Policy, state: State) -> set[bytes] | None:
@@ -243,24 +236,22 @@ def _units(text: str) -> Iterator[Span]:
 
 
 def _finish(work: AnswerWork, now: datetime) -> Guarded:
-    """Write the marks into the answer, drop what is to be dropped, add the date."""
-    marked: dict[Span, str] = {}
-    for index, mark in work.annotations.items():
+    """Write the annotations, drop what is to be dropped, add the date."""
+    annotated: dict[Span, str] = {}
+    for index, note in work.annotations.items():
         span = work.claims[index].span
-        kept = "" if index in work.dropped else f"{span.of(work.text)} [{mark}]"
-        marked[span] = kept
-    text = splice(work.text, marked, marked.__getitem__).strip()
+        kept = "" if index in work.dropped else f"{span.of(work.text)} [{note}]"
+        annotated[span] = kept
+    text = splice(work.text, annotated, annotated.__getitem__).strip()
     if work.dropped:
         text = _GAP.sub(" ", text)
-    annotated = bool(marked) or any(
-        decision.action in {"flagged", "redacted"} for decision in work.decisions
-    )
+    actions = {decision.action for decision in work.decisions}
+    is_changed = annotated or not actions.isdisjoint({"flagged", "redacted"})
     if work.policy.staleness and work.draft.passages:
         section = work.policy.staleness
         fresh = staleness.disclaimer(work.sources_used(), section, now=now)
         text = f"{text}\n\n{fresh}" if fresh else text
-    status: Status = "annotated" if annotated else "checked"
-    if not annotated:
+    status: Status = "annotated" if is_changed else "checked"
+    if not is_changed:
         work.note("answer", "checked", "released")
-    guarded = Guarded(text, status, work.supports, work.faults, work.conflicts)
-    return replace(guarded, decisions=tuple(work.decisions))
+    return work.conclude(text, status)

@@ -201,11 +201,9 @@ class AnswerWork(Confidential):
     def decline(self, rule: str, reason: str) -> Guarded:
         """Return that nothing may be said."""
         self.note(rule, reason, "withheld")
-        return Guarded(
-            DECLINED,
-            "declined",
-            self.supports,
-            self.faults,
-            self.conflicts,
-            tuple(self.decisions),
-        )
+        return self.conclude(DECLINED, "declined")
+
+    def conclude(self, text: str, status: Status) -> Guarded:
+        """Return what may be shown, with all that was found out."""
+        found = self.supports, self.faults, self.conflicts, tuple(self.decisions)
+        return Guarded(text, status, *found)

@@ -27,7 +27,7 @@ from pydantic import Field
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, embed, score
 from sdrag.errors import SdragError
 from sdrag.guardrails.notices import INSUFFICIENT, notice
-from sdrag.guardrails.results import Retrieval, Screened
+from sdrag.guardrails.results import Retrieval, Screened, drop_all, drop_by_reason
 from sdrag.sections import GuardSection, JudgedBy, Share
 from sdrag.vocabulary import SCORE_DIGITS, Decision, Passage
 
@@ -81,21 +81,26 @@ def at_retrieval(
         `query` and the reason `insufficient` says that there is not enough, and so
         does a notice, where the policy wants one.
     """
-    kept: list[Passage] = []
-    decisions: list[Decision] = []
-    for passage, value in (yield from _score_each(passages, retrieval.query, section)):
-        if value is not None and value >= section.min_score:
-            kept.append(replace(passage, score=value) if section.rerank else passage)
-            continue
-        reason = "score-failed" if value is None else "below-floor"
-        decisions.append(Decision(passage.id, "dropped", RULE, reason))
-    if len(kept) >= section.min_passages:
-        return Screened(tuple(kept), tuple(decisions))
-    decisions += [Decision(item.id, "dropped", RULE, "insufficient") for item in kept]
-    decisions.append(Decision("query", "withheld", RULE, "insufficient"))
+    scored = yield from _score_each(passages, retrieval.query, section)
+    ranked = [
+        replace(item, score=value) if section.rerank else item for item, value in scored
+    ]
+    reasons = (_why_not(value, section) for _, value in scored)
+    near = drop_by_reason(ranked, reasons, RULE)
+    if len(near.passages) >= section.min_passages:
+        return near
     told = section.insufficient == "notice"
     notices = (notice("insufficient", INSUFFICIENT),) if told else ()
-    return Screened((), tuple(decisions), notices)
+    refusal = Decision("query", "withheld", RULE, "insufficient")
+    too_few = near.then(drop_all(near.passages, RULE, "insufficient"))
+    return too_few.then(Screened((), (refusal,), notices))
+
+
+def _why_not(value: float | None, section: RelevanceSection) -> str:
+    """Return why a score is not enough, or nothing."""
+    if value is None:
+        return "score-failed"
+    return "" if value >= section.min_score else "below-floor"
 
 
 def _score_each(

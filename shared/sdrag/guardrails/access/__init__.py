@@ -1,8 +1,4 @@
-"""
-Access control: nobody is shown what they may not see, nor answered from it.
-
-No text is sent to a model; `authorize=` is given what the tags admit.
-"""
+"""No text is sent to a model; `authorize=` is given what the tags admit."""
 
 from __future__ import annotations
 

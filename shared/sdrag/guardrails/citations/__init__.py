@@ -1,8 +1,4 @@
-"""
-Citations: an answer says where it has each claim from, and says it rightly.
-
-Claims and passages are sent to the model that `grounding` names, if to any.
-"""
+"""Claims and passages are sent to the model that `grounding` names, if to any."""
 
 from __future__ import annotations
 

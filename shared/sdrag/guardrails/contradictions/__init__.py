@@ -1,8 +1,4 @@
-"""
-Contradictions: sources that disagree are never silently chosen between.
-
-With `method: nli` or `llm` pairs of sentences are sent to that model.
-"""
+"""With `method: nli` or `llm` pairs of sentences are sent to that model."""
 
 from __future__ import annotations
 

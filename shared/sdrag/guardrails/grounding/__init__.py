@@ -1,8 +1,4 @@
-"""
-Groundedness: each claim of an answer against the passages it was made from.
-
-With `method: nli` or `llm` claims and passages are sent to that model.
-"""
+"""With `method: nli` or `llm` claims and passages are sent to that model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-Output monitoring: what only an injection would have put into the answer.
-
-No text is sent to a model.
-"""
+"""No text is sent to a model."""
 
 from __future__ import annotations
 
