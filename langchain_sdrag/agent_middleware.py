@@ -276,15 +276,15 @@ class RedactingTool(BaseTool):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool, and redact what it returns."""
-        return _answer(run_sync(self._traced(call_sync, input, config, kwargs)))
+        return _answer(run_sync(self._trace(call_sync, input, config, kwargs)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool without blocking the event loop."""
-        return _answer(await self._traced(call_async, input, config, kwargs))
+        return _answer(await self._trace(call_async, input, config, kwargs))
 
-    async def _traced(
+    async def _trace(
         self, do: Caller, call: Any, config: RunnableConfig | None, kwargs: Any
     ) -> Any:
         """Tell the run's handlers what was asked, and what is released."""

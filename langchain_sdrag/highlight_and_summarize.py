@@ -131,10 +131,10 @@ class HighlightAndSummarize(
         def work(_: object, run_manager: Any) -> AsyncIterator[Output]:
             return self._stream(call_async, engine, asked, run_manager.get_child())
 
-        async def traced() -> AsyncIterator[dict[str, int]]:
+        async def trace() -> AsyncIterator[dict[str, int]]:
             yield _count(asked)
 
-        outputs = self._atransform_stream_with_config(traced(), work, config, **kwargs)
+        outputs = self._atransform_stream_with_config(trace(), work, config, **kwargs)
         async for output in outputs:
             yield output
 

@@ -57,12 +57,12 @@ def complete(llm: LLM) -> Port[Prompt, Completion | str]:
     abilities = Abilities()
 
     @cache  # each copy opens connections of its own
-    def limited(steps: int) -> LLM:
+    def limit(steps: int) -> LLM:
         return _limit(llm, steps * _STEP)
 
     async def ask(do: Caller, prompt: Prompt) -> Completion | str:
-        limit = prompt.max_tokens if abilities.limits else None
-        model = llm if limit is None else limited(ceil(limit / _STEP))
+        most = prompt.max_tokens if abilities.limits else None
+        model = llm if most is None else limit(ceil(most / _STEP))
         completion = await _ask(do, model, prompt, abilities)
         if model is not llm and completion.is_cut_off and not completion.text.strip():
             abilities.limits = False  # it thinks first
@@ -104,7 +104,7 @@ async def _fill_in(
     chat, achat = model.chat_with_tools, model.achat_with_tools
     tools = [get_function_tool(form)]
     response = await do(chat, achat, tools, chat_history=history, tool_required=True)
-    return _completion(response, _read_filled(model, response))
+    return _completion(response, _read_arguments(model, response))
 
 
 def _limit(model: LLM, tokens: int) -> LLM:
@@ -187,7 +187,7 @@ def _takes_schemas(llm: LLM) -> bool:
     return bool(getattr(llm, "should_use_structured_outputs", False))
 
 
-def _read_filled(llm: FunctionCallingLLM, response: ChatResponse) -> str | None:
+def _read_arguments(llm: FunctionCallingLLM, response: ChatResponse) -> str | None:
     """Return what the model filled in, as it wrote it; None where it said words."""
     for block in response.message.blocks:
         if isinstance(block, ToolCallBlock):

@@ -35,6 +35,7 @@ from sdrag.options import JudgeName, Judges, Options
 from sdrag.policy import GUARDS, Policy, PolicySource, check_not_empty
 from sdrag.privacy.log_privacy import warn_without_filter
 from sdrag.privacy.operator_warnings import (
+    OperatorWarnings,
     warn_of_everything,
     warn_of_no_state,
     warn_of_unbound,
@@ -80,6 +81,7 @@ class Configuration(Confidential):
         ports: How the models and the host are asked.
         disclosure: What disclosure control is set up with.
         state: What is remembered; None where this stage remembers nothing.
+        warnings: Tells the operator once what the requests show.
     """
 
     policy: Policy
@@ -92,6 +94,7 @@ class Configuration(Confidential):
     ports: Ports
     disclosure: DisclosureSetup
     state: State | None
+    warnings: OperatorWarnings
 
     def __init__(
         self,
@@ -177,6 +180,7 @@ class Configuration(Confidential):
             ports=ports,
             disclosure=disclosure,
             state=disclosure.state if remembers else None,
+            warnings=OperatorWarnings(),
         )
         self._warn()
 

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -33,7 +32,6 @@ from sdrag.policy import nearest_role
 from sdrag.principals import current_session
 from sdrag.privacy.audit import AuditEvent, emit
 from sdrag.privacy.identities import pseudonymized
-from sdrag.privacy.operator_warnings import OperatorWarnings
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
 T = TypeVar("T")
@@ -94,11 +92,6 @@ class Engine(Configuration):
         released, event = engine.run(disclose(passages, Request(question), engine))
         ```
     """
-
-    @cached_property
-    def warnings(self) -> OperatorWarnings:
-        """What the operator was warned of already."""
-        return OperatorWarnings()
 
     def __repr__(self) -> str:
         return f"Engine({self.stage!r}, {self.policy_hash})"
