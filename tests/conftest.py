@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import logging
 import os
@@ -59,6 +60,12 @@ collect_ignore = [
     for folder, modules in _FRAMEWORKS.items()
     if not all(map(_is_installed, modules))
 ]
+
+
+def pytest_collection_finish():
+    """What was imported stays: it is not searched again for what can be freed."""
+    gc.collect()
+    gc.freeze()
 
 
 class NetworkRefusedError(RuntimeError):
