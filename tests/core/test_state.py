@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
 from sdrag.state.database import Database
-from sdrag.state.findings import Located
+from sdrag.state.findings import FindingRow
 from sdrag.state.keys import Keys
 from sdrag.state.ledger import Shown
 from sdrag.state.register import Register, make_forms, make_word
@@ -142,7 +142,7 @@ class TestRegister:
 
 def located(text=TEXT, engine=b"Lone", rules=RULES[:2], start=1, *, whole=False):
     spans = {rules[0]: (Span(start, start + 1),)}
-    return Located(text, engine, frozenset(rules), spans, whole)
+    return FindingRow(text, engine, frozenset(rules), spans, whole)
 
 
 CHANGES = {
@@ -209,7 +209,7 @@ class TestFindings:
         """They may overlap, and several rules may share them."""
         state = open_state()
         sorted_ones = {rule: tuple(sorted({*own})) for rule, own in spans.items()}
-        row = Located(TEXT, b"L", frozenset(RULES), sorted_ones)
+        row = FindingRow(TEXT, b"L", frozenset(RULES), sorted_ones)
         state.findings.add([row], NOTHING)
 
         ((found,),) = state.findings.read([TEXT], b"L").values()
@@ -226,7 +226,7 @@ class TestFindings:
         known = state.findings.read([TEXT], b"Lone")[TEXT]
 
         assert spans_in(known) == {Span(1, 2), Span(5, 6), Span(9, 10)}
-        assert [row.whole for row in known].count(True) == 1
+        assert [row.from_document for row in known].count(True) == 1
         assert len(known) == 3
 
     def test_another_local_engine_knows_nothing_of_it(self, state):
