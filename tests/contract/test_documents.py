@@ -19,10 +19,9 @@ from llama_index.core.node_parser import (
     SentenceWindowNodeParser,
     TokenTextSplitter,
 )
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.schema import TextNode
 
-import langchain_sdrag
-import llamaindex_sdrag
+from ..support.frameworks import LangChain, LlamaIndex
 
 POLICY = {"constraints": ["Remove the names of witnesses"]}
 TEXT = (
@@ -51,15 +50,9 @@ LLAMAINDEX = {
 }
 
 
-def release_in_langchain(chunks: list[Document]) -> list[str]:
-    compressor = langchain_sdrag.SelectiveDisclosureCompressor(policy=POLICY)
-    return [chunk.page_content for chunk in compressor.compress_documents(chunks, "q")]
-
-
-def release_in_llamaindex(nodes: list[TextNode]) -> list[str]:
-    postprocessor = llamaindex_sdrag.SelectiveDisclosurePostprocessor(policy=POLICY)
-    scored = [NodeWithScore(node=node, score=1.0) for node in nodes]
-    return [each.text for each in postprocessor.postprocess_nodes(scored, None, "q")]
+def released(framework, chunks):
+    """Return the texts that are released of chunks, one after the other."""
+    return framework.release(chunks, policy=POLICY)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -70,7 +63,7 @@ def test_a_name_told_by_one_chunk_is_hidden_in_all_of_langchain(
     """The chunks of a splitter keep the metadata that names their document."""
     chunks = splitter.split_documents([Document(TEXT, metadata={key: "log.txt"})])
     assert len(chunks) > 1
-    assert "Wick" not in "".join(release_in_langchain(chunks))
+    assert "Wick" not in "".join(released(LangChain(), chunks))
 
 
 @pytest.mark.parametrize("key", [*KEYS, None])
@@ -82,7 +75,7 @@ def test_a_name_told_by_one_chunk_is_hidden_in_all_of_llamaindex(
     document = LlamaIndexDocument(text=TEXT, metadata={key: "log.txt"} if key else {})
     nodes = parser.get_nodes_from_documents([document])
     assert len(nodes) > 1
-    assert "Wick" not in "".join(release_in_llamaindex(nodes))
+    assert "Wick" not in "".join(released(LlamaIndex(), nodes))
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -94,7 +87,7 @@ def test_what_metadata_names_is_joined_alike(key: str):
         documents = [Document(text, metadata={key: name}) for text, name in pairs]
         nodes = [TextNode(text=text, metadata={key: name}) for text, name in pairs]
 
-        released = release_in_langchain(documents)
+        texts = released(LangChain(), documents)
 
-        assert released == release_in_llamaindex(nodes)
-        assert ("Wick" not in released[0]) is hidden
+        assert texts == released(LlamaIndex(), nodes)
+        assert ("Wick" not in texts[0]) is hidden
