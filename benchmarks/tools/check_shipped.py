@@ -69,7 +69,6 @@ def of_the_wheel() -> Iterator[str]:
         if path.is_relative_to(ROOT / folder)
     }
     needed |= {f"{package}/py.typed" for package in PACKAGES}
-    needed |= {"sdrag/disclosure/local/scorer.safetensors"}
     yield from (f"the wheel lacks {name}" for name in needed - names)
     outside = {name for name in names if name.split("/")[0] not in PACKAGES}
     strays = [name for name in outside if ".dist-info/" not in name]
