@@ -97,10 +97,17 @@ def ask(framework, control, retriever, question):
     return texts, str(told), report.get("status", "declined")
 
 
+STYLES = ("label", "redact", "pseudonym", "rewrite")
+
+
 @BOTH
-@pytest.mark.parametrize("replace", ["label", "redact", "pseudonym", "rewrite"])
+@pytest.mark.parametrize("replace", STYLES)
 def test_each_stage_sees_what_it_may(framework, tmp_path, replace):
-    """Asked plainly and hijacked: nothing leaks, and what may be told is told."""
+    """
+    Asked plainly and hijacked: nothing leaks, and what may be told is told.
+
+    Each question is asked in every style, and hijacked in one of them.
+    """
     model = framework.model(extract_or_rewrite)
     control = framework.package.DisclosureControl(
         policy_of(replace),
@@ -113,8 +120,9 @@ def test_each_stage_sees_what_it_may(framework, tmp_path, replace):
         control = framework.package.DisclosureControl(policy_of(replace), control.state)
     bound = framework.transform(control.binder(), masked)
     retriever = control.retriever(framework.index(bound, 5))
+    hijacked = [*ASKED][STYLES.index(replace) :: len(STYLES)]
     for question, expected in ASKED.items():
-        for worded in (question, question + HIJACK):
+        for worded in (question, question + HIJACK)[: 1 + (question in hijacked)]:
             released, answer, status = ask(framework, control, retriever, worded)
 
             told = CHANCE.sub("", " ".join((*released, answer)))
