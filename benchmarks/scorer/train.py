@@ -7,7 +7,7 @@ shuffled and mixed with those of other texts, as retrieved chunks are, and every
 constraint of a batch is put to every passage of it, so that a passage also teaches what
 does not concern a constraint. One text in ten is kept aside and measured on.
 
-    python benchmarks/scorer/train.py --out weights.safetensors
+    python -m benchmarks.scorer.train --out weights.safetensors
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from texts import Text, read_texts
 from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.nn.utils.rnn import pad_sequence
 
-from sdrag.disclosure.local.network import LateInteraction
-from sdrag.embeddings import load_minilm
-from sdrag.embeddings.windows import pad
+from benchmarks.networks.layers import load_minilm, pad
+from benchmarks.networks.scorer import LateInteraction, average_sentences
+from benchmarks.scorer.texts import Text, read_texts
+from sdrag.embeddings import load_tokenizer
 from sdrag.text.sentences import sentences
 
 SEED = 20
@@ -171,7 +171,9 @@ def logits_of(network: LateInteraction, batch: Batch) -> torch.Tensor:
         asked = network.read(batch.asked).split([*map(len, batch.asked)])
     _, mask = pad(batch.asked)
     constraints = network.prepare(pad_sequence(asked, batch_first=True), mask)
-    return network.logits(states[batch.real], batch.sentences, constraints)
+    states = states[batch.real].float()
+    around = average_sentences(states, batch.sentences)
+    return network.logits(states, around, constraints)
 
 
 def batches(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:
@@ -207,8 +209,8 @@ def train(options: argparse.Namespace) -> None:
     texts = read_texts()
     aside, tuning = texts[4::10], [t for n, t in enumerate(texts) if n % 10 != 4]
 
-    bert, tokenizer = load_minilm()
-    network = LateInteraction(bert)
+    tokenizer = load_tokenizer()
+    network = LateInteraction(load_minilm())
     # It starts as the published model does: near is near in meaning.
     for layer in (network.query, network.key):
         torch.nn.init.eye_(layer.weight)

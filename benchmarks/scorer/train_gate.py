@@ -7,7 +7,7 @@ those in `documents/`, where it is known of every general constraint of
 takes for a constraint's and that are not are shown most often. One text in ten is kept
 aside, and so are the constraints that are `held_out`.
 
-    python benchmarks/scorer/train_gate.py --out gate.safetensors --minutes 90
+    python -m benchmarks.scorer.train_gate --out gate.safetensors --minutes 90
 
 Every ten minutes it measures the running mean of the weights and keeps the best. What
 is needed to go on is in the file of that name with `.state` added.
@@ -28,17 +28,17 @@ from zlib import crc32
 
 import torch
 from safetensors.torch import load_file, save_file
-from texts import Secret, Text, read_texts
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 from transformers import AutoTokenizer
 
+from benchmarks.networks.layers import load_minilm, model_folder
+from benchmarks.networks.scorer import GateNetwork
+from benchmarks.scorer.texts import Secret, Text, read_texts
 from sdrag.disclosure.local import scorer
-from sdrag.disclosure.local.network import GateNetwork
-from sdrag.embeddings import load_minilm, model_folder
 from sdrag.text.sentences import sentences
 
 FOLDER = Path(__file__).parent
-SCORER = Path(scorer.__file__).with_name("scorer.safetensors")
+SCORER = Path(__file__).parents[1] / "networks" / "trained" / "scorer.safetensors"
 TOKENS = 1600
 """In a batch."""
 MOST_TOKENS = 96
@@ -186,7 +186,7 @@ class Reader:
 
     def __init__(self) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(model_folder())
-        self.network = GateNetwork(load_minilm()[0])
+        self.network = GateNetwork(load_minilm())
         torch.nn.init.ones_(self.network.surest.weight)
         torch.nn.init.zeros_(self.network.surest.bias)
         torch.nn.init.zeros_(self.network.sentence[-1].weight)

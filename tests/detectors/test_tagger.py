@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
@@ -148,12 +148,8 @@ def test_a_text_the_rules_could_not_read_is_a_failure() -> None:
 
 def test_a_text_the_network_could_not_read_is_a_failure(monkeypatch) -> None:
     """A number that is none would compare as if it were harmless."""
-    network, tokenizer = tagger._load()
-    broken = SimpleNamespace(
-        read_between=network.read_between,
-        head=lambda states: torch.full((len(states), 9), float("nan")),
-    )
-    monkeypatch.setattr(tagger, "_load", lambda: (broken, tokenizer))
+    none = SimpleNamespace(run=lambda ids, **_: [np.full((*ids.shape, 9), np.nan)])
+    monkeypatch.setattr(tagger, "load_network", lambda *_: none)
 
     (outcome,) = run(TaggerDetector().detect([CASE]), Scripted())
 

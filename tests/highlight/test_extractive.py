@@ -113,9 +113,9 @@ def test_a_model_and_its_tokenizer_mark_a_span(marked, expected):
     torch = pytest.importorskip("torch")
     from transformers import PreTrainedTokenizerFast  # noqa: PLC0415 -- of the extra
 
-    from sdrag.embeddings import load_minilm  # noqa: PLC0415
+    from sdrag.embeddings import load_tokenizer  # noqa: PLC0415
 
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=load_minilm()[1])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=load_tokenizer())
 
     def model(input_ids, **_):
         words = tokenizer.convert_ids_to_tokens(input_ids[0])

@@ -15,19 +15,18 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.tables import ACRONYMS, common_words
 from sdrag.effects.steps import Outcome, Steps, replied, try_each
-from sdrag.embeddings import has_network
-from sdrag.embeddings.windows import Window, check_finite, read_words
-from sdrag.errors import require_extra
+from sdrag.embeddings import has_network, load_network, load_tokenizer
+from sdrag.embeddings.windows import Window, check_finite, read_between, read_words
 from sdrag.vocabulary import SCORE_DIGITS, Mention, Span
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from sdrag.embeddings.windows import Matrix
 
 IDENTIFYING = "IDENTIFYING"
 """The type of what the network finds; those it was taught hold less well elsewhere."""
@@ -51,18 +50,12 @@ _DOUBTFUL = frozenset(
 )
 _FEATURE = "The tagger"
 _WEIGHTS = files(__package__).joinpath("tagger.safetensors")
+_GRAPH = files(__package__).joinpath("tagger.onnx")
 
 
 def available() -> bool:
     """Return True if the network can be loaded: see `has_network`."""
     return has_network(_FEATURE, _WEIGHTS)
-
-
-def _load() -> tuple[Any, Any]:
-    with require_extra("local", _FEATURE):
-        from sdrag.detectors.tagger_network import TaggerNetwork  # noqa: PLC0415 -- torch
-        from sdrag.embeddings.network import load_network  # noqa: PLC0415
-    return load_network(TaggerNetwork, _FEATURE, _WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +68,14 @@ class Tag:
 
 def tags(text: str) -> tuple[Tag, ...]:
     """Tag every word of a text, of any length."""
-    network, tokenizer = _load()
+    available()  # or an error that says what is missing
+    network = load_network(_GRAPH, _WEIGHTS)
 
-    def read(windows: Sequence[Window]) -> Tensor:
-        states = network.read_between([window.ids for window in windows])
-        logits = check_finite(network.head(states), _FEATURE)
-        return 1 - logits.softmax(-1).T[:1]
+    def read(windows: Sequence[Window]) -> Matrix:
+        kinds = read_between(network, [window.ids for window in windows])
+        return 1 - check_finite(kinds, _FEATURE).T[:1]
 
-    ((words, chances),) = read_words([text], tokenizer, 1, read)
+    ((words, chances),) = read_words([text], load_tokenizer(), 1, read)
     rounded = chances[0].astype(float).round(SCORE_DIGITS)
     return tuple(map(Tag, words, rounded.tolist()))
 

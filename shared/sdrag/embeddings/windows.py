@@ -16,21 +16,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdrag.embeddings import few_threads, readable
+from sdrag.embeddings import readable
 from sdrag.errors import InternalError
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-    from torch import Tensor
 
-    Array = np.ndarray[Any, np.dtype[np.float32]]
+    from sdrag.embeddings.runtime import Network
+
+    Array = np.ndarray[Any, np.dtype[Any]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 CLS, SEP = 101, 102
 _WINDOW = 256
-_BATCH = 2048
+_BATCH = 1024
 """Tokens of a batch, padding included."""
 _PADDED = 1.25
 """The longest row of a batch, as a multiple of its shortest."""
@@ -44,7 +45,7 @@ class Window(NamedTuple):
     sentences: tuple[int, ...]
 
 
-Network = Callable[[Sequence[Window]], "Tensor"]
+Reader = Callable[[Sequence[Window]], "Matrix"]
 """Reads windows, and gives a matrix of shape (outputs, tokens of all windows)."""
 
 
@@ -108,7 +109,7 @@ def tokenize(text: str, tokenizer: Tokenizer) -> Tokens:
 
 
 def read_words(
-    texts: Sequence[str], tokenizer: Tokenizer, outputs: int, network: Network
+    texts: Sequence[str], tokenizer: Tokenizer, outputs: int, network: Reader
 ) -> list[tuple[tuple[Span, ...], Matrix]]:
     """
     Read texts word by word, each apart from the others; equal texts are read once.
@@ -122,18 +123,15 @@ def read_words(
     Returns:
         For each text the spans of its words, and a matrix of shape (outputs, words).
     """
-    import torch  # noqa: PLC0415 -- `import sdrag` must not load it
-
     coded = {text: tokenize(text, tokenizer) for text in texts}
-    with torch.inference_mode(), few_threads(coded):
-        matrices = _read_tokens([*coded.values()], outputs, network)
+    matrices = _read_tokens([*coded.values()], outputs, network)
     pairs = zip(coded.values(), matrices, strict=True)
     read = {tokens.text: tokens.join(matrix) for tokens, matrix in pairs}
     return [read[text] for text in texts]
 
 
 def _read_tokens(
-    texts: Sequence[Tokens], outputs: int, network: Network
+    texts: Sequence[Tokens], outputs: int, network: Reader
 ) -> list[Matrix]:
     """Return the means of a network's outputs for each token: (outputs, tokens)."""
     sums = [np.zeros((outputs, len(text.ids)), dtype=np.float32) for text in texts]
@@ -146,10 +144,11 @@ def _read_tokens(
     for batch in batches([len(window.ids) for _, window in windows]):
         read = [windows[at] for at in batch]
         outcome = network([window for _, window in read])
-        parts = outcome.split_with_sizes([len(window.ids) for _, window in read], dim=1)
+        ends = np.cumsum([len(window.ids) for _, window in read])
+        parts = np.split(outcome, ends[:-1], axis=1)
         for (index, window), part in zip(read, parts, strict=True):
             place = slice(window.start, window.start + len(window.ids))
-            sums[index][:, place] += part.numpy()
+            sums[index][:, place] += part
             counts[index][place] += 1
     for matrix, count in zip(sums, counts, strict=True):
         np.divide(matrix, np.maximum(count, 1), out=matrix)
@@ -170,18 +169,35 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Return rows as one tensor, and a mask: True where a row has something."""
-    import torch  # noqa: PLC0415 -- `import sdrag` must not load it
-
-    pad_sequence = torch.nn.utils.rnn.pad_sequence
-    ids = pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
-    lengths = torch.tensor([len(row) for row in rows])
-    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
+def pad(rows: Sequence[Sequence[int]]) -> tuple[Array, Array]:
+    """Return rows as one matrix, and a mask: True where a row has something."""
+    longest = max(map(len, rows), default=0)
+    ids = np.array([[*row, *[0] * (longest - len(row))] for row in rows], np.int64)
+    mask = np.array([[at < len(row) for at in range(longest)] for row in rows])
+    return ids, mask
 
 
-def check_finite(logits: Tensor, feature: str) -> Tensor:
+def read_between(network: Network, rows: Sequence[Sequence[int]]) -> Matrix:
+    """
+    Return the first output of a network for each token of rows, row after row.
+
+    Each row is read with [CLS] and [SEP] around it, and these are left out.
+    """
+    ids, mask = pad([(CLS, *row, SEP) for row in rows])
+    (read,) = network.run(ids=ids, mask=mask)
+    parts = [part[1 : len(row) + 1] for part, row in zip(read, rows, strict=True)]
+    joined: Matrix = np.concatenate(parts)
+    return joined
+
+
+def check_finite(logits: Array, feature: str) -> Array:
     """Return logits as they are; NaN would compare as harmless."""
-    if not logits.isfinite().all():
+    if not np.isfinite(logits).all():
         raise InternalError(f"{feature} gave something that is no number.")
     return logits
+
+
+def to_probabilities(logits: Array) -> Array:
+    """Return the logistic function of logits."""
+    with np.errstate(over="ignore"):  # a probability of 0, then
+        return np.float32(1) / (1 + np.exp(-logits))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -230,15 +231,17 @@ def test_a_network_that_fails_withholds(monkeypatch, part) -> None:
 
 def test_a_chance_that_is_no_number_withholds(monkeypatch) -> None:
     """It would compare as harmless."""
-    network, tokenizer = scorer._load("gate")
+    load = scorer._load
 
-    class Broken:
-        begin, view = network.begin, network.view
+    def broken(name, graph):
+        network = load(name, graph)
+        if graph != "gate":
+            return network
+        return SimpleNamespace(
+            run=lambda **given: [logits * np.nan for logits in network.run(**given)]
+        )
 
-        def __call__(self, *read):
-            return [logits * np.nan for logits in network(*read)]
-
-    monkeypatch.setattr(scorer, "_load", lambda _name: (Broken(), tokenizer))
+    monkeypatch.setattr(scorer, "_load", broken)
 
     with pytest.raises(InternalError):
         decide([(0, SAFE)], [HOW])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,16 +66,15 @@ def test_whatever_the_script_words_stand_where_they_are_said_to(text: str) -> No
 @pytest.mark.parametrize("chance", [np.nan, np.inf])
 def test_a_chance_that_is_no_number_withholds(monkeypatch, chance) -> None:
     """It would compare as harmless."""
-    network, tokenizer = scorer._load("scorer")
+    load = scorer._load
 
-    class Broken:
-        read, read_between = network.read, network.read_between
-        prepare = network.prepare
+    def broken(name, graph):
+        network = load(name, graph)
+        if graph != "scorer":
+            return network
+        return SimpleNamespace(run=lambda **given: [network.run(**given)[0] * chance])
 
-        def logits(self, states, *rest):
-            return network.logits(states, *rest) * chance
-
-    monkeypatch.setattr(scorer, "_load", lambda _name: (Broken(), tokenizer))
+    monkeypatch.setattr(scorer, "_load", broken)
 
     with pytest.raises(InternalError):
         score([SAFE], ["Hide it"])
@@ -88,11 +88,10 @@ def test_a_constraint_too_long_to_be_read_is_refused() -> None:
 
 def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
     """A file that does not fit is no scorer."""
-    from safetensors.torch import save_file  # noqa: PLC0415 -- with the extra only
-    from torch import zeros  # noqa: PLC0415
+    from safetensors.numpy import save_file  # noqa: PLC0415 -- with the extra only
 
     other = tmp_path / "weights.safetensors"
-    save_file({"bias": zeros(1)}, other)
+    save_file({"bias": np.zeros(2, np.float32)}, other)
     monkeypatch.setitem(scorer._WEIGHTS, "scorer", other)
 
     with pytest.raises(InternalError, match="not those"):

@@ -10,7 +10,7 @@ benchmarks/scorer/.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdrag.embeddings import few_threads, has_network
+from sdrag.embeddings import has_network, load_network, load_tokenizer
 from sdrag.embeddings.windows import (
     CLS,
     SEP,
@@ -26,16 +26,16 @@ from sdrag.embeddings.windows import (
     batches,
     check_finite,
     pad,
+    read_between,
     read_words,
+    to_probabilities,
     tokenize,
 )
-from sdrag.errors import UsageError, require_extra
+from sdrag.errors import UsageError
 from sdrag.vocabulary import SCORE_DIGITS, Confidential, Span
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from sdrag.disclosure.local.network import InView, Queries
+    from sdrag.embeddings.runtime import Network
 
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
@@ -44,6 +44,11 @@ _WEIGHTS = {
     name: files(__package__).joinpath(f"{name}.safetensors")
     for name in ("scorer", "gate")
 }
+_QUERIES = ("query", "words", "values", "unused")
+_VIEW = ("keys", "context", "hidden", *_QUERIES)
+"""How the graphs name what they make of constraints."""
+_AT_ONCE = 256
+"""Tokens that are scored for all constraints at once, to stay in the CPU's cache."""
 _GATE_WINDOWS = ((94, 62), (20, 10))
 """Tokens of the gate's windows, and their stride: some sixty words, and a clause."""
 _SHORT = 26
@@ -76,13 +81,9 @@ def is_available(name: str) -> bool:
     return has_network(f"The trained {name}", _WEIGHTS[name])
 
 
-def _load(name: str) -> tuple[Any, Any]:
-    feature = f"The trained {name}"
-    with require_extra("local", feature):
-        from sdrag.disclosure.local import network  # noqa: PLC0415 -- it loads torch
-        from sdrag.embeddings.network import load_network  # noqa: PLC0415
-    kind = network.GateNetwork if name == "gate" else network.LateInteraction
-    return load_network(kind, feature, _WEIGHTS[name])
+def _load(name: str, graph: str) -> Network:
+    is_available(name)  # or an error that says what is missing
+    return load_network(files(__package__).joinpath(f"{graph}.onnx"), _WEIGHTS[name])
 
 
 def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
@@ -93,13 +94,23 @@ def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
         texts: Each is read apart from the others, in windows that overlap.
         constraints: Their words.
     """
-    network, tokenizer = _load("scorer")
+    reader, scorer = _load("scorer", "scorer-read"), _load("scorer", "scorer")
+    tokenizer = load_tokenizer()
 
-    def read(windows: Sequence[Window]) -> Tensor:
+    def read(windows: Sequence[Window]) -> Matrix:
         queries = _prepare(tuple(constraints))
-        states = network.read_between([window.ids for window in windows])
-        logits = network.logits(states, _number_sentences(windows), queries)
-        return check_finite(logits, "The trained scorer").sigmoid()
+        states = read_between(reader, [window.ids for window in windows])
+        around = _average_sentences(states, windows)
+        parts = [
+            scorer.run(
+                states=states[at : at + _AT_ONCE],
+                around=around[at : at + _AT_ONCE],
+                **queries,
+            )[0]
+            for at in range(0, len(states), _AT_ONCE)
+        ]
+        logits = np.concatenate(parts, axis=1)
+        return to_probabilities(check_finite(logits, "The trained scorer"))
 
     return [
         Scores(words, chances.round(SCORE_DIGITS))
@@ -108,33 +119,30 @@ def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
 
 
 @lru_cache(maxsize=_POLICIES)
-def _prepare(constraints: tuple[str, ...]) -> Queries:
-    import torch  # noqa: PLC0415 -- `import sdrag` must not load it
-
-    network, tokenizer = _load("scorer")
-    coded = [tokenizer.encode(text).ids for text in constraints]
-    lengths = [len(ids) for ids in coded]
-    if (longest := max(lengths)) > _MAX_TOKENS:
+def _prepare(constraints: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return constraints as the scorer takes them, for any number of texts."""
+    coded = [load_tokenizer().encode(text).ids for text in constraints]
+    if (longest := max(map(len, coded))) > _MAX_TOKENS:
         raise UsageError(
             f"A constraint has {longest} tokens; {_MAX_TOKENS} can be read.",
             hint="Say it in fewer words, or in several constraints.",
         )
-    states = network.read(coded).split_with_sizes(lengths)
-    padded = torch.nn.utils.rnn.pad_sequence([*states], batch_first=True)
-    queries: Queries = network.prepare(padded, pad(coded)[1])
-    return queries
+    ids, mask = pad(coded)
+    (states,) = _load("scorer", "scorer-read").run(ids=ids, mask=mask)
+    prepared = _load("scorer", "scorer-prepare").run(states=states, mask=mask)
+    return dict(zip(_QUERIES, prepared, strict=True))
 
 
-def _number_sentences(windows: Sequence[Window]) -> Tensor:
-    """Return the number of each token's sentence, from 0 over all windows."""
-    import torch  # noqa: PLC0415 -- see _prepare
-
-    numbers: list[int] = []
-    for window in windows:
-        first = numbers[-1] + 1 if numbers else 0
-        first -= window.sentences[0]
-        numbers += [first + number for number in window.sentences]
-    return torch.tensor(numbers)
+def _average_sentences(states: Matrix, windows: Sequence[Window]) -> Matrix:
+    """Return for each token the mean of its sentence, as far as it is in the window."""
+    numbers = [(at, n) for at, window in enumerate(windows) for n in window.sentences]
+    starts = [
+        at for at, number in enumerate(numbers) if at == 0 or number != numbers[at - 1]
+    ]
+    counts = np.diff([*starts, len(numbers)])
+    sums = np.add.reduceat(states, starts, axis=0)
+    means: Matrix = np.repeat(sums / counts[:, None], counts, axis=0)
+    return means.astype(np.float32)
 
 
 def decide(
@@ -150,12 +158,10 @@ def decide(
         pairs: The number of a constraint and a sentence.
         constraints: Their words.
     """
-    import torch  # noqa: PLC0415
-
     if not pairs:
         return []
     unique = list(dict.fromkeys(pairs))  # chunks overlap, so sentences repeat
-    network, tokenizer = _load("gate")
+    tokenizer = load_tokenizer()
     coded = {text: tokenize(text, tokenizer) for text in {text for _, text in unique}}
     tokens = [coded[text] for _, text in unique]
     by_token = [np.zeros(len(text.ids), dtype=np.float32) for text in tokens]
@@ -165,18 +171,17 @@ def decide(
         for at, text in enumerate(tokens)
         for start, ids in _gate_windows(text.ids)
     ]
-    with torch.inference_mode(), few_threads([]):
-        view = _view(tuple(constraints))
-        for batch in batches([len(ids) for *_, ids in windows]):
-            read = [windows[index] for index in batch]
-            of = view.of(torch.tensor([unique[at][0] for at, *_ in read]))
-            sentences, words = _run_gate(network, [ids for *_, ids in read], of)
-            for (at, start, ids), chance, chances in zip(
-                read, sentences, words, strict=True
-            ):
-                by_sentence[at] = max(by_sentence[at], round(chance, SCORE_DIGITS))
-                part = by_token[at][start : start + len(ids)]
-                np.maximum(part, chances[1 : len(ids) + 1], out=part)
+    view = _view(tuple(constraints))
+    for batch in batches([len(ids) for *_, ids in windows]):
+        read = [windows[index] for index in batch]
+        asked = [unique[at][0] for at, *_ in read]
+        sentences, words = _run_gate([ids for *_, ids in read], asked, view)
+        for (at, start, ids), chance, chances in zip(
+            read, sentences, words, strict=True
+        ):
+            by_sentence[at] = max(by_sentence[at], round(chance, SCORE_DIGITS))
+            part = by_token[at][start : start + len(ids)]
+            np.maximum(part, chances[1 : len(ids) + 1], out=part)
     decisions = {
         pair: GateScores(chance, *text.join(chances))
         for pair, chance, text, chances in zip(
@@ -187,20 +192,24 @@ def decide(
 
 
 def _run_gate(
-    network: Any, windows: Sequence[tuple[int, ...]], view: InView
+    windows: Sequence[tuple[int, ...]],
+    constraints: Sequence[int],
+    view: Mapping[str, Any],
 ) -> tuple[list[float], Matrix]:
     """Read windows, each for one constraint; the lower layers read each text once."""
-    import torch  # noqa: PLC0415
-
     rows = {ids: row for row, ids in enumerate(dict.fromkeys(windows))}
-    places = torch.tensor([rows[ids] for ids in windows])
-    padded, mask = pad([(CLS, *ids, SEP) for ids in rows])
-    states = network.begin(padded, mask)
+    ids, mask = pad([(CLS, *row, SEP) for row in rows])
     sentences, words = (
-        check_finite(logits, "The trained gate").sigmoid()
-        for logits in network(states[places], mask[places], view)
+        to_probabilities(check_finite(logits, "The trained gate"))
+        for logits in _load("gate", "gate").run(
+            ids=ids,
+            mask=mask,
+            texts=np.array([rows[window] for window in windows]),
+            constraints=np.array(constraints),
+            **view,
+        )
     )
-    return sentences.tolist(), words.numpy().round(SCORE_DIGITS)
+    return sentences.tolist(), words.round(SCORE_DIGITS)
 
 
 def _gate_windows(ids: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -212,8 +221,9 @@ def _gate_windows(ids: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 @lru_cache(maxsize=_POLICIES)
-def _view(constraints: tuple[str, ...]) -> InView:
-    network, tokenizer = _load("gate")
+def _view(constraints: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return constraints as the gate reads a sentence in view of them."""
+    tokenizer = load_tokenizer()
     ids, mask = pad([tokenizer.encode(text).ids[:_MAX_TOKENS] for text in constraints])
-    view: InView = network.view(network.begin(ids, mask), mask)
-    return view
+    view = _load("gate", "gate-view").run(ids=ids, mask=mask)
+    return dict(zip(_VIEW, view, strict=True))

@@ -14,8 +14,8 @@ import torch
 from torch.nn import Linear, Module, Parameter
 from torch.nn.utils import parametrize
 
+from benchmarks.networks.layers import TrainedLayers
 from sdrag.embeddings import DIMENSIONS
-from sdrag.embeddings.network import TrainedLayers
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,11 +46,6 @@ class TaggerNetwork(TrainedLayers):
         for linear in self._linears():
             parametrize.register_parametrization(linear, "weight", _LowRank(linear))
         self.head = Linear(DIMENSIONS, len(KINDS))
-
-    def merge(self) -> None:
-        """Add the updates to the weights, for good: reading takes no longer then."""
-        for linear in list(self._linears()):
-            parametrize.remove_parametrizations(linear, "weight")
 
     def _linears(self) -> Iterator[Linear]:
         return (part for part in self.upper.modules() if isinstance(part, Linear))

@@ -20,23 +20,28 @@ import torch
 from torch.nn import GELU, Linear, Parameter, Sequential
 from torch.nn.functional import normalize
 
+from benchmarks.networks.layers import (
+    HEADS,
+    NONE,
+    TrainedLayers,
+    embed,
+    hide,
+    run_layer,
+    run_layers,
+    split,
+)
 from sdrag.embeddings import DIMENSIONS
-from sdrag.embeddings.network import TrainedLayers
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import BertModel
 
-_LAYERS = 4
+LAYERS = 4
 _NARROW = 64
 _MASKED = -3e4
-_AT_ONCE = 256
-"""Tokens that are scored for all constraints at once, to stay in the CPU's cache."""
-_HEADS = 12
 _SENTENCE_WIDTH = 128
 _FAR = -3.0
 """Initial attention bias of a constraint's tokens, next to those of the sentence."""
-_NONE = -1e4
 
 
 class Queries(NamedTuple):
@@ -60,7 +65,7 @@ class LateInteraction(TrainedLayers):
     """The scorer: logits of tokens for constraints that were read apart from them."""
 
     def __init__(self, bert: BertModel) -> None:
-        super().__init__(bert, _LAYERS)
+        super().__init__(bert, LAYERS)
         self.query = Linear(DIMENSIONS, DIMENSIONS, bias=False)
         self.key = Linear(DIMENSIONS, DIMENSIONS, bias=False)
         self.narrow_query = Linear(DIMENSIONS, _NARROW, bias=False)
@@ -93,38 +98,37 @@ class LateInteraction(TrainedLayers):
             ((1.0 - present) * _MASKED)[..., None],
         )
 
-    def logits(self, states: Tensor, sentences: Tensor, queries: Queries) -> Tensor:
+    def logits(self, states: Tensor, around: Tensor, queries: Queries) -> Tensor:
         """
         Score every token for every constraint.
 
         Args:
-            states: Of the tokens of all texts, of shape (tokens, 384).
-            sentences: The number of each token's sentence, from 0 over all texts.
+            states: Of tokens, of shape (tokens, 384).
+            around: The mean of each token's sentence, of the same shape.
             queries: The constraints.
 
         Returns:
             Logits of shape (constraints, tokens).
         """
-        states = states.float()
-        counts = sentences.bincount()
-        sums = states.new_zeros(len(counts), DIMENSIONS)
-        means = sums.index_add(0, sentences, states) / counts.clamp(min=1)[:, None]
         near = queries.query @ normalize(self.key(states), dim=-1).T
-        close = (queries.query @ normalize(self.key(means), dim=-1).T)[:, sentences]
+        close = queries.query @ normalize(self.key(around), dim=-1).T
         logits: Tensor = self.by_token * near + self.by_sentence * close + self.bias
-        logits += self.telling(states).T
-        narrow = self.narrow_key(states).split(_AT_ONCE)
-        return logits + torch.cat([self._fit(part, queries) for part in narrow], dim=1)
+        logits = logits + self.telling(states).T
+        return logits + self._fit(self.narrow_key(states), queries)
 
     def _fit(self, narrow: Tensor, queries: Queries) -> Tensor:
         """Return how each token fits each constraint, by the words it attends to."""
-        count, longest = queries.words.shape[:2]
-        keys = narrow.T.contiguous()
-        reach = (queries.words.flatten(0, 1) @ keys).view(count, longest, -1)
-        weights = torch.softmax(reach + queries.hidden, dim=1)
-        both = torch.baddbmm(keys.expand(count, -1, -1), queries.values, weights)
+        weights = torch.softmax(queries.words @ narrow.T + queries.hidden, dim=1)
+        both = narrow.T + queries.values @ weights
         fit: Tensor = self.together.weight @ self.activation(both)
         return fit[:, 0]
+
+
+def average_sentences(states: Tensor, sentences: Tensor) -> Tensor:
+    """Return for each token the mean of its sentence, whose number it is given."""
+    counts = sentences.bincount()
+    sums = states.new_zeros(len(counts), DIMENSIONS).index_add(0, sentences, states)
+    return (sums / counts.clamp(min=1)[:, None])[sentences]
 
 
 class InView(NamedTuple):
@@ -153,7 +157,7 @@ class GateNetwork(LateInteraction):
 
     def __init__(self, bert: BertModel) -> None:
         super().__init__(bert)
-        self.near = Parameter(torch.full((_LAYERS, _HEADS), _FAR))
+        self.near = Parameter(torch.full((LAYERS, HEADS), _FAR))
         self.surest = Linear(1, 1)
         first = Linear(3 * DIMENSIONS, _SENTENCE_WIDTH)
         self.sentence = Sequential(first, GELU(), Linear(_SENTENCE_WIDTH, 1))
@@ -161,10 +165,8 @@ class GateNetwork(LateInteraction):
     def begin(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Read texts by the published lower layers: (texts, tokens, 384)."""
         with torch.no_grad():
-            states: Tensor = self.bert.embeddings(ids)
-            for layer in self.bert.encoder.layer[:-_LAYERS]:
-                states = _run_layer(layer, states, _hide(mask)[:, None])
-        return states
+            lower = self.bert.encoder.layer[:-LAYERS]
+            return run_layers(lower, embed(self.bert, ids), mask)
 
     def view(self, states: Tensor, mask: Tensor) -> InView:
         """Read constraints, begun by `begin`."""
@@ -173,10 +175,10 @@ class GateNetwork(LateInteraction):
         for layer in self.upper:
             attention = layer.attention.self
             layers.append(
-                (_split(attention.key(states)), _split(attention.value(states)))
+                (split(attention.key(states)), split(attention.value(states)))
             )
-            states = _run_layer(layer, states, _hide(mask)[:, None])
-        return InView(tuple(layers), _hide(mask), self.prepare(states, mask))
+            states = run_layer(layer, states, hide(mask)[:, None])
+        return InView(tuple(layers), hide(mask), self.prepare(states, mask))
 
     def forward(
         self, states: Tensor, mask: Tensor, view: InView
@@ -187,19 +189,19 @@ class GateNetwork(LateInteraction):
         Returns:
             Logits of the sentences, and of their tokens: (pairs), (pairs, tokens).
         """
-        hidden = _hide(mask)[:, None].expand(-1, _HEADS, -1)
+        hidden = hide(mask)[:, None].expand(-1, HEADS, -1)
         for layer, near, context in zip(
             self.upper, self.near, view.layers, strict=True
         ):
             far = view.hidden[:, None] + near[:, None]
-            states = _run_layer(layer, states, torch.cat([far, hidden], dim=2), context)
+            states = run_layer(layer, states, torch.cat([far, hidden], dim=2), context)
         inner = mask.clone()  # neither [CLS] nor [SEP] is a word
         inner[:, 0] = False
         inner[:, :-1] &= mask[:, 1:]
         inner[:, -1] = False
         mean = inner / inner.sum(dim=1, keepdim=True).clamp(min=1)
         words = self._score_words(states, mean, view.queries)
-        chosen = words.masked_fill(~inner, _NONE)
+        chosen = words.masked_fill(~inner, NONE)
         pooled = torch.stack([mean, chosen.softmax(dim=1)], dim=1) @ states
         features = torch.cat([states[:, 0], pooled.flatten(1)], dim=1)
         surest = chosen.max(dim=1, keepdim=True).values
@@ -216,33 +218,3 @@ class GateNetwork(LateInteraction):
         both = narrow + (queries.values @ reach.softmax(dim=1)).transpose(1, 2)
         fit = self.together(self.activation(both)) + self.telling(states)
         return alike[:, :-1] + alike[:, -1:] + fit.squeeze(-1) + self.bias  # type: ignore[no-any-return]
-
-
-def _split(states: Tensor) -> Tensor:
-    return states.view(*states.shape[:-1], _HEADS, -1).transpose(1, 2)
-
-
-def _hide(mask: Tensor) -> Tensor:
-    return (~mask) * _NONE
-
-
-def _run_layer(
-    layer: Any,
-    states: Tensor,
-    hidden: Tensor,
-    context: tuple[Tensor, Tensor] | None = None,
-) -> Tensor:
-    """Run a layer of MiniLM whose tokens attend to keys and values of others, too."""
-    attention = layer.attention.self
-    query, key, value = (
-        _split(part(states))
-        for part in (attention.query, attention.key, attention.value)
-    )
-    if context:
-        key = torch.cat([context[0], key], dim=2)
-        value = torch.cat([context[1], value], dim=2)
-    reach = query @ key.transpose(2, 3) / key.shape[-1] ** 0.5 + hidden[:, :, None]
-    attended = (reach.softmax(dim=-1) @ value).transpose(1, 2).flatten(2)
-    attended = layer.attention.output(attended, states)
-    output: Tensor = layer.output(layer.intermediate(attended), attended)
-    return output

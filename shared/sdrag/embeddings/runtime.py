@@ -1,0 +1,87 @@
+"""
+Trained networks, run by ONNX Runtime on the processor.
+
+A graph says what is computed and names its weights. Those that begin with `minilm:` are
+the published ones and are held once for all networks; the others are in a file beside
+the graph. `benchmarks/networks/export.py` writes the graphs.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from safetensors.numpy import load
+
+from sdrag.errors import InternalError
+
+_PUBLISHED = "minilm:"
+
+
+class Network:
+    """
+    A graph with its weights. Threads share it: nothing of a call stays on it.
+
+    Args:
+        graph: What is computed, without weights.
+        weights: Those that are not the published ones, where there are any.
+
+    Raises:
+        InternalError: They are not those of the graph.
+    """
+
+    def __init__(self, graph: Traversable, weights: Traversable | None = None) -> None:
+        model = graph.read_bytes()
+        named = _load_published() | (_load(weights) if weights else {})  # type: ignore[arg-type]
+        held = {name: row for name, row in named.items() if _names(model, name)}
+        options = onnxruntime.SessionOptions()
+        options.add_external_initializers([*held], [*held.values()])
+        # One process of several on the same processors says how many threads it has.
+        options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS", "0"))
+        # Threads that spin while they wait take the processor from other processes.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.enable_cpu_mem_arena = False  # it keeps what the largest text took
+        options.log_severity_level = 4  # an error is raised, and quotes no text
+        try:
+            self._session = onnxruntime.InferenceSession(
+                model, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            raise InternalError(
+                f"The weights are not those of {graph.name}.",
+                hint="Install sdrag again.",
+            ) from error
+        self._held = held  # the session reads them where they are
+
+    def run(self, **inputs: Any) -> list[Any]:
+        """Compute the outputs of the graph, in their order."""
+        outputs: list[Any] = self._session.run(None, inputs)
+        return outputs
+
+
+def _names(model: bytes, weights: str) -> bool:
+    """Say whether a graph has weights of a name, which is field 8 of a tensor."""
+    return bytes([8 << 3 | 2, len(weights)]) + weights.encode() in model
+
+
+@cache
+def _load_published() -> dict[str, Any]:
+    path = files(__package__).joinpath("minilm.safetensors")
+    return {_PUBLISHED + name: row for name, row in _load(path).items()}  # type: ignore[arg-type]
+
+
+@cache
+def _load(path: Traversable) -> dict[str, Any]:
+    """Return weights as numbers of 32 bits; matrices are packed in eight."""
+    stored = load(path.read_bytes())
+    weights = {}
+    for name, row in stored.items():
+        scale = stored.get(f"{name}.scale", 1)
+        wide = np.asarray(row.astype(np.float32) * scale, order="C")
+        weights[name] = onnxruntime.OrtValue.ortvalue_from_numpy(wide)
+    return weights
