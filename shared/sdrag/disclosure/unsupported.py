@@ -115,7 +115,6 @@ _CONTRACTION = re.compile(
 )
 _CAPITAL = re.compile(r"(?<=[\w,;] )([A-Z][\w'-]*)")
 _INITIAL_BEFORE = re.compile(r"(?<!\w)[^\W\d_]\. ?\Z")
-_INITIAL_AFTER = re.compile(r", ?[^\W\d_]\.")
 _LINE_END = re.compile(r"[.!?\n]")
 _LINE = 200
 """Characters that tell whether a line consists of names."""
@@ -295,8 +294,6 @@ class _AnswerReading(Confidential):
             return False
         span = self.tokens[i].span
         if _INITIAL_BEFORE.search(self.text, max(0, span.start - 4), span.start):
-            return not self.known.has(word)
-        if _INITIAL_AFTER.match(self.text, span.end):
             return not self.known.has(word)
         named = i > 0 and before.word.capitalize() in first_names()
         released = (before.word, word) in self.known.pairs
