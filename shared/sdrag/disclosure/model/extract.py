@@ -14,7 +14,7 @@ and a few sentences each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isqrt
 
@@ -151,11 +151,6 @@ class ExtractionQuestion(Confidential):
     left: int
     wrong: str = ""
 
-    def pairs(self, names: Iterable[str]) -> Iterator[tuple[int, str]]:
-        """Yield its texts, each with each of these constraints."""
-        indices = [self.text_indices[index] for index in self.block.indices()]
-        return ((text_index, name) for name in names for text_index in indices)
-
     def again(self, doubts: Mapping[str, str]) -> list[ExtractionQuestion]:
         """
         Ask about fewer texts; at last about each by itself, in the smallest prompts.
@@ -278,8 +273,11 @@ def extract(
             smaller = question.again(doubts)
             again += smaller
             if not smaller:  # what is in doubt stays so
-                for name, code in doubts.items():
-                    pairs = question.pairs([name])
-                    extraction.doubts |= dict.fromkeys(pairs, code)
+                indices = [question.text_indices[i] for i in question.block.indices()]
+                extraction.doubts |= {
+                    (index, name): code
+                    for name, code in doubts.items()
+                    for index in indices
+                }
         questions = again
     return extraction
