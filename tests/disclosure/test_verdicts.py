@@ -83,6 +83,8 @@ def said(*verdicts):
         pytest.param(said(A, B) + " " * MAX_REPLY, {}, id="huge"),
         pytest.param(said({"constraint": "a", "spans": FLOOD}),
                      {}, id="too many spans"),
+        pytest.param(said({"constraint": "a", "spans": ["Ann"] * len(FLOOD)}),
+                     {}, id="too many spans, all alike"),
     ],
 )  # fmt: skip
 def test_replies(reply, expected):

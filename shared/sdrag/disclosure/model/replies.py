@@ -27,10 +27,10 @@ _AROUND = " \t[]()\"'`:"
 def read_verdicts(reply: str, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """Return the spans given for each constraint that has a readable verdict."""
     lists = _read_lists(reply, "verdicts", "constraint", "spans", ids)
-    verdicts = {
-        name: tuple(dict.fromkeys(chain(*listed))) for name, listed in lists.items()
-    }
-    return verdicts if sum(map(len, verdicts.values())) <= MAX_SPANS else {}
+    spans = {name: [*chain(*listed)] for name, listed in lists.items()}
+    if sum(map(len, spans.values())) > MAX_SPANS:  # repeats count, too
+        return {}
+    return {name: tuple(dict.fromkeys(quoted)) for name, quoted in spans.items()}
 
 
 def read_answers(
