@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.cut import PlaceholderStyle, cut
 from sdrag.disclosure.forms import find_forms, lasts
-from sdrag.disclosure.release import find_disguised, propagate
+from sdrag.disclosure.propagation import find_disguised, propagate
 from sdrag.disclosure.texts import copy_plain, rewrite_strings
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose

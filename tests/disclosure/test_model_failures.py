@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from importlib import import_module
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 
 from benchmarks.suites.scripted.asked import is_control, is_harmless
 from sdrag import framework
-from sdrag.disclosure import lookup
 from sdrag.effects.steps import run
 from sdrag.effects.tokens import Completion
 from sdrag.errors import ModelError, ModelTimeoutError
@@ -309,7 +309,9 @@ def asked(passages, built, model):
 def test_what_failed_is_not_asked_again_for_some_minutes(monkeypatch):
     """Nor forgotten: what it quoted goes until it is asked again, and from then on."""
     now = 0.0
-    monkeypatch.setattr(lookup, "monotonic", lambda: now)
+    monkeypatch.setattr(
+        import_module("sdrag.disclosure.locate"), "monotonic", lambda: now
+    )
     passages, built = chunks([SENTENCES[3:4]]), engine(RULES[2:3], model=True)
     half, down, repaired = (QUOTING["half a verdict"], MODELS["down"], quote)
     goes = ["[date] opens at six and closes when the last ferry is in."]

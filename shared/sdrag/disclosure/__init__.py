@@ -10,8 +10,8 @@ In reading order:
 5. Who finds what they withhold. The local engine: `local`. A model: `model`.
 6. What is kept of it: `lookup` knows what is known and what is missing; `locate` has it
    read and keeps it; `forms` says what is to be known again.
-7. What leaves: `release` propagates what was found, `cut` cuts it out, and a model may
-   word it anew.
+7. What leaves: `propagation` says what constraints take from each text, `release` what
+   becomes of each passage, `cut` what stands in its place; a model may word it anew.
 8. What a caller runs: `ingest`, `disclose`; `hierarchy` for summaries; `unsupported`
    and `released_context` for answers.
 """

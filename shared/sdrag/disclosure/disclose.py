@@ -25,8 +25,9 @@ from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.lookup import find_unreadable
 from sdrag.disclosure.model.extract import extract
 from sdrag.disclosure.model.rephrase import rephrase
+from sdrag.disclosure.propagation import Propagation
 from sdrag.disclosure.redacted_index import by_form, stamp_view
-from sdrag.disclosure.release import Enforcement, record_decision, release, withhold
+from sdrag.disclosure.release import Cutter, record_decision, withhold
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts, by_document
 from sdrag.effects.steps import Steps, replied, try_each
@@ -120,8 +121,8 @@ def _disclose(
     try:
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
         candidates = yield from choose_for(texts.passages, query, principal, setup)
-        enforcement = yield from enforce(texts, candidates, setup)
-        redactions = release_all(enforcement)
+        cutter = yield from enforce(texts, candidates, setup)
+        redactions = release_all(cutter)
     except SdragError as error:
         return _withhold_all(passages, error, setup)
     left_out = candidates.decisions
@@ -134,30 +135,28 @@ def enforce(
     setup: DisclosureSetup,
     *,
     from_document: bool = False,
-) -> Steps[Enforcement]:
-    """Locate what constraints withhold in texts."""
-    section = setup.policy.disclosure
-    applied = candidates.applied
-    lookup = yield from locate_texts(
+) -> Steps[Cutter]:
+    """Locate what constraints withhold in texts, and say what is cut."""
+    located = yield from locate_texts(
         texts, setup, candidates.asked, from_document=from_document
     )
     if not setup.has_model and setup.locator.meaning:  # else it is read again
-        lookup.doubts |= find_unreadable(lookup)
-    names = {rule.id for rule in applied}
-    enforcement = Enforcement(
-        lookup, _keep_named(texts.applied[: len(texts.passages)], names)
-    )
-    if setup.has_model and any(rule.method == "rephrase" for rule in applied):
-        enforcement = yield from rephrase(enforcement, setup)
-        if section.on_model_failure == "withhold":
-            lookup.doubts |= enforcement.failed
-    return enforcement
+        doubts = located.doubts | find_unreadable(located.known)
+        located = replace(located, doubts=doubts)
+    names = {rule.id for rule in candidates.applied}
+    many = len(texts.passages)
+    applied = [
+        tuple(name for name in ids if name in names) for ids in texts.applied[:many]
+    ]
+    cutter = Cutter(Propagation(located), applied)
+    if setup.has_model and any(r.method == "rephrase" for r in candidates.applied):
+        cutter = yield from rephrase(cutter, setup)
+    return cutter
 
 
-def release_all(enforcement: Enforcement) -> tuple[Redaction, ...]:
+def release_all(cutter: Cutter) -> tuple[Redaction, ...]:
     """Cut out of each passage what its constraints withhold."""
-    many = range(len(enforcement.texts.passages))
-    outcomes = try_each(lambda index: release(enforcement, index), many)
+    outcomes = try_each(cutter.release, range(len(cutter.applied)))
     return tuple(map(replied, outcomes))
 
 
@@ -169,17 +168,6 @@ def model_fails(setup: DisclosureSetup) -> Steps[bool]:
     group = Group((0,), (_TRIED,), (rules[0],))
     tried = yield from extract([group], setup.policy.disclosure, setup.key)
     return bool(tried.doubts)
-
-
-def _keep_named(
-    applied: Sequence[tuple[str, ...]], names: set[str]
-) -> list[tuple[str, ...]]:
-    """Keep some of the constraints that hold for texts; most texts have the same."""
-    kept = {
-        ids: tuple(name for name in ids if name in names)
-        for ids in dict.fromkeys(applied)
-    }
-    return [kept[ids] for ids in applied]
 
 
 def _withhold_all(

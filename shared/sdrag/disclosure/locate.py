@@ -20,14 +20,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import chain, compress
+from time import monotonic
 
 from sdrag.disclosure.forms import find_forms
 from sdrag.disclosure.keep import apply_keeps
-from sdrag.disclosure.lookup import ENCODED, Doubts, Found, Lookup, find_unreadable
+from sdrag.disclosure.lookup import (
+    ENCODED,
+    Doubts,
+    Found,
+    KnownFindings,
+    Located,
+    Wanted,
+    find_unreadable,
+)
 from sdrag.disclosure.model.confirm import confirm
-from sdrag.disclosure.model.extract import ModelFindings, extract
-from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.model.extract import extract
+from sdrag.disclosure.setup import DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.effects.limits import readable
 from sdrag.effects.steps import (
@@ -49,6 +58,9 @@ _BY_SCORER = frozenset({"scored", "again"})
 """The scorer knows no identifiers, and would mark digits of a UUID by chance."""
 _QUOTED = b"quoted"
 """The engine of what half a verdict quoted; it is not kept in the state."""
+_REMEMBERED = 600.0
+"""Seconds for which a model is not asked again what it failed at."""
+_Failures = dict[tuple[int, str], ModelFailure]
 
 
 @dataclass(slots=True, repr=False)
@@ -56,15 +68,15 @@ class _Reading(Confidential):
     """
     What was found in texts now.
 
-    `decoded` holds the index of a text, what it decodes to, and the findings in that.
+    `decoded` holds the index of a text, what it decodes to, and the findings in that;
+    `failed` what the model failed at, now or before.
     """
 
     local: Found = field(default_factory=dict)
     quoted: Found = field(default_factory=dict)
-    decoded: list[tuple[int, str, dict[bytes, list[Finding]]]] = field(
-        default_factory=list
-    )
+    decoded: list[tuple[int, str, list[Finding]]] = field(default_factory=list)
     doubts: Doubts = field(default_factory=dict)
+    failed: _Failures = field(default_factory=dict)
 
 
 def locate_texts(
@@ -73,7 +85,7 @@ def locate_texts(
     chosen: Collection[str],
     *,
     from_document: bool = False,
-) -> Steps[Lookup]:
+) -> Steps[Located]:
     """
     Look up what is known of texts, read what is not, and keep it.
 
@@ -84,97 +96,125 @@ def locate_texts(
         from_document: The texts are whole documents, in their order. Then a constraint
             that was not chosen counts as looked for.
     """
-    lookup = Lookup(texts, setup)
-    lookup.load()
-    local = lookup.missing(lookup.local, from_document=from_document)
-    model = lookup.missing(lookup.model, from_document=from_document)
+    known = KnownFindings(texts, setup)
+    local = known.find_unread(known.local, from_document=from_document)
+    model = known.find_unread(known.model, from_document=from_document)
+    failed = known.find_failures(model)
+    model = _drop_failing(model, failed)
+    if from_document:
+        local, model = known.widen_to_documents(local), known.widen_to_documents(model)
     asked = {i: [n for n in names if n in chosen] for i, names in model.items()}
-    reading = yield from _read(lookup, local, asked, from_document=from_document)
+    reading = _Reading(failed=failed)
+    if local or asked:
+        yield from _read_locally(
+            known, texts.groups(local), reading, from_document=from_document
+        )
+        if setup.has_model:
+            yield from _ask_model(known, asked, reading)
     seen = model if from_document else asked
     (kept,) = try_each(
-        lambda read: _keep(lookup, read, local, seen, from_document), [reading]
+        lambda read: _keep(known, read, local, seen, from_document), [reading]
     )
-    replied(kept)
-    doubts, lookup.fallbacks = _without_model(lookup)
-    lookup.add(_find_quoted(lookup, lookup.fallbacks))
-    lookup.doubts = doubts | reading.doubts
-    lookup.findings, lookup.read = (
+    rows = replied(kept)
+    doubts, fallbacks = _split_failures(known, reading.failed)
+    rows += _find_quoted(known, reading.failed, fallbacks)
+    return Located(
+        known,
+        _join_rows(known, rows),
+        doubts | reading.doubts,
+        fallbacks,
         _list_findings(reading),
         len(local.keys() | asked.keys()),
     )
-    return lookup
 
 
-def read_once(texts: Texts, setup: DisclosureSetup) -> Steps[tuple[Lookup, Doubts]]:
-    """
-    Read passages like those of the store, with the local engine, and keep nothing.
-
-    Returns:
-        The texts with what was found in them, and what could not be decided.
-    """
-    lookup = Lookup(texts, setup)
+def read_once(texts: Texts, setup: DisclosureSetup) -> Steps[Located]:
+    """Read passages like those of the store, with the local engine; keep nothing."""
+    known, reading = KnownFindings(texts, setup, stored=False), _Reading()
     wanted = dict(enumerate(texts.applied[: len(texts.passages)]))
-    reading = yield from _read_locally(
-        lookup, texts.groups(wanted), from_document=False
-    )
-    lookup.add(
-        _rows(lookup, lookup.local, wanted, reading.local, (), from_document=False)
-    )
-    return lookup, reading.doubts
+    groups = texts.groups(wanted)
+    yield from _read_locally(known, groups, reading, from_document=False)
+    rows = _rows(known, known.local, wanted, reading.local, (), from_document=False)
+    rows_by_text = _join_rows(known, rows)
+    findings, read = _list_findings(reading), len(wanted)
+    return Located(known, rows_by_text, reading.doubts, {}, findings, read)
+
+
+def _drop_failing(unread: Wanted, failed: _Failures) -> Wanted:
+    """Leave out what the model has just failed at: it is not asked again yet."""
+    now = monotonic()
+    failing = {pair for pair, failure in failed.items() if failure.until > now}
+    left = {i: [n for n in ids if (i, n) not in failing] for i, ids in unread.items()}
+    return {index: names for index, names in left.items() if names}
+
+
+def _join_rows(
+    known: KnownFindings, rows: Iterable[FindingRow]
+) -> dict[bytes, list[FindingRow]]:
+    """Return what was found before and now, by the text's key."""
+    joined = {key: list(before) for key, before in known.rows.items()}
+    for row in rows:
+        joined.setdefault(row.text, []).append(row)
+    return joined
 
 
 def _keep(
-    lookup: Lookup,
+    known: KnownFindings,
     reading: _Reading,
-    local: Mapping[int, Sequence[str]],
-    seen: Mapping[int, Sequence[str]],
+    local: Wanted,
+    seen: Wanted,
     from_document: bool,  # noqa: FBT001 -- as the rows'
-) -> None:
+) -> list[FindingRow]:
     """Keep what was looked for and found, with what is to be known again."""
-    rows = _rows(
-        lookup, lookup.local, local, reading.local, reading.doubts, from_document
-    )
-    if lookup.model is not None:
-        rows += _rows(
-            lookup, lookup.model, seen, reading.quoted, lookup.failed, from_document
-        )
-    lookup.setup.state.findings.add(rows, _forms(lookup, reading))
-    lookup.add(rows)
+    of_local = known.local, local, reading.local, reading.doubts
+    rows = _rows(known, *of_local, from_document=from_document)
+    if known.model is not None:
+        of_model = known.model, seen, reading.quoted, reading.failed
+        rows += _rows(known, *of_model, from_document=from_document)
+    known.setup.state.findings.add(rows, _forms(known, reading))
+    return rows
 
 
 def _rows(
-    lookup: Lookup,
+    known: KnownFindings,
     engine: bytes,
     wanted: Mapping[int, Sequence[str]],
-    by_text: Found,
+    found: Found,
     doubts: Collection[tuple[int, str]],
-    from_document: bool,  # noqa: FBT001 -- as the row's
+    *,
+    from_document: bool,
 ) -> list[FindingRow]:
     """Return what an engine looked for and found; what it doubts is not looked for."""
     rows = []
     for index, names in wanted.items():
-        rules = {lookup.rules[n] for n in names if (index, n) not in doubts}
+        rules = {known.rules[n] for n in names if (index, n) not in doubts}
         if rules:
             spans = {
                 rule: tuple(sorted({finding.span for finding in findings}))
-                for rule, findings in by_text.get(index, {}).items()
+                for rule, findings in _by_rule(known, found.get(index, ())).items()
                 if rule in rules
             }
-            rows.append(
-                FindingRow(
-                    lookup.keys[index], engine, frozenset(rules), spans, from_document
-                )
-            )
+            key = known.keys[index]
+            rows.append(FindingRow(key, engine, frozenset(rules), spans, from_document))
     return rows
 
 
-def _without_model(lookup: Lookup) -> tuple[Doubts, Doubts]:
+def _by_rule(
+    known: KnownFindings, findings: Iterable[Finding]
+) -> dict[bytes, list[Finding]]:
+    by_rule: dict[bytes, list[Finding]] = {}
+    for finding in findings:
+        by_rule.setdefault(known.rules[finding.constraint_id], []).append(finding)
+    return by_rule
+
+
+def _split_failures(known: KnownFindings, failed: _Failures) -> tuple[Doubts, Doubts]:
     """Split what a model failed on: what needs it, what the local engine decides."""
-    setup = lookup.setup
-    unsure = {pair: failure.code for pair, failure in lookup.failed.items()}
+    setup = known.setup
+    unsure = {pair: failure.code for pair, failure in failed.items()}
     if not unsure or setup.policy.disclosure.on_model_failure == "withhold":
         return unsure, {}
-    unreadable = find_unreadable(lookup)
+    unreadable = find_unreadable(known)
     doubts = {
         pair: code
         for pair, code in unsure.items()
@@ -184,141 +224,128 @@ def _without_model(lookup: Lookup) -> tuple[Doubts, Doubts]:
 
 
 def _find_quoted(
-    lookup: Lookup, pairs: Iterable[tuple[int, str]]
+    known: KnownFindings, failed: _Failures, pairs: Iterable[tuple[int, str]]
 ) -> Iterator[FindingRow]:
     """Yield what the model quoted where it failed: it goes from this request."""
     for index, name in pairs:
-        if spans := lookup.failed[index, name].spans:
-            by_rule = {lookup.rules[name]: spans}
-            yield FindingRow(lookup.keys[index], _QUOTED, frozenset(), by_rule)
+        if spans := failed[index, name].spans:
+            by_rule = {known.rules[name]: spans}
+            yield FindingRow(known.keys[index], _QUOTED, frozenset(), by_rule)
 
 
-def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, dict[Form, set[bytes]]]:
+def _forms(
+    known: KnownFindings, reading: _Reading
+) -> dict[bytes, dict[Form, set[bytes]]]:
     """Return what is to be known again, by document."""
-    keys = lookup.setup.state.keys
-    rules = {lookup.rules[rule.id]: rule for rule in lookup.texts.constraints}
+    keys = known.setup.state.keys
+    rules = {known.rules[rule.id]: rule for rule in known.texts.constraints}
     grown: dict[bytes, dict[Form, set[bytes]]] = {}
     read = [
-        (index, lookup.texts.all[index].text, by_rule)
-        for by_text in (reading.local, reading.quoted)
-        for index, by_rule in by_text.items()
+        (index, known.texts.all[index].text, findings)
+        for index, findings in chain(reading.local.items(), reading.quoted.items())
     ]
-    for index, text, by_rule in (*read, *reading.decoded):
-        document = lookup.documents[index]
+    for index, text, found in (*read, *reading.decoded):
+        document = known.documents[index]
         document_keys, into = keys.of_document(document), grown.setdefault(document, {})
-        for rule, findings in by_rule.items():
+        for rule, findings in _by_rule(known, found).items():
             for form in find_forms(text, findings, rules[rule], document_keys):
                 into.setdefault(form, set()).add(rule)
     return grown
 
 
-def _list_findings(reading: _Reading) -> dict[int, list[Finding]]:
-    every: dict[int, list[Finding]] = {}
-    for by_text in (reading.local, reading.quoted):
-        for index, by_rule in by_text.items():
-            for findings in by_rule.values():
-                every.setdefault(index, []).extend(findings)
+def _list_findings(reading: _Reading) -> Found:
+    """Return what both engines found."""
+    every: Found = {}
+    for index, found in chain(reading.local.items(), reading.quoted.items()):
+        every.setdefault(index, []).extend(found)
     return every
 
 
-def _read(
-    lookup: Lookup,
-    local: dict[int, list[str]],
-    model: dict[int, list[str]],
-    *,
-    from_document: bool,
-) -> Steps[_Reading]:
-    """Have the engines read what they have not looked at."""
-    if not local and not model:
-        return _Reading()
-    texts, setup = lookup.texts, lookup.setup
-    reading = yield from _read_locally(
-        lookup, texts.groups(local), from_document=from_document
-    )
-    if not setup.has_model:
-        return reading
-    groups = texts.groups(model)
+def _ask_model(known: KnownFindings, asked: Wanted, reading: _Reading) -> Steps[None]:
+    """Ask a model for what has to go, then about what the local engine found alone."""
+    texts, setup = known.texts, known.setup
+    groups = texts.groups(asked)
     extraction = yield from extract(groups, setup.policy.disclosure, setup.key)
-    for index, names in model.items():
+    for index, names in asked.items():
         for name in names:  # what it failed at before stays quoted
-            if failure := lookup.failed.pop((index, name), None):
+            if failure := reading.failed.pop((index, name), None):
                 earlier = [Finding(span, name, "model") for span in failure.spans]
                 extraction.findings.setdefault(index, []).extend(earlier)
-    reading.quoted = _file_all(lookup, extraction)
-    for (index, name), code in extraction.doubts.items():
-        quoted = reading.quoted.get(index, {}).get(lookup.rules[name], ())
-        lookup.remember_failure(index, name, code, [each.span for each in quoted])
-    found, reading.local = reading.local, {}
-    sure: Found = {}
-    doubtful = {(index, lookup.rules[name]) for index, name in lookup.failed}
-    for index, by_rule in found.items():
-        for rule, findings in by_rule.items():
-            filed = reading.local if (index, rule) in doubtful else sure
-            filed.setdefault(index, {})[rule] = findings
-    confirmed = yield from confirm(lookup, sure, reading.quoted)
-    for index, by_rule in confirmed.items():
-        reading.local.setdefault(index, {}).update(by_rule)
-    return reading
-
-
-def _file_all(lookup: Lookup, extraction: ModelFindings) -> Found:
-    filed: Found = {}
     for index, findings in extraction.findings.items():
-        _file(filed, lookup, index, findings, lookup.texts.all[index].text)
-    return filed
+        _file(reading.quoted, known, index, findings, texts.all[index].text)
+    for (index, name), code in extraction.doubts.items():
+        rule = known.rules[name]
+        quoted = _by_rule(known, reading.quoted.get(index, ())).get(rule, ())
+        seconds = 0.0 if code == "model-failed" else _REMEMBERED
+        spans, until = tuple(each.span for each in quoted), monotonic() + seconds
+        reading.failed[index, name] = failure = ModelFailure(code, spans, until)
+        setup.failures.put((known.keys[index], rule), failure)
+    doubtful = {(index, known.rules[name]) for index, name in reading.failed}
+    kept: Found = {}
+    sure: Found = {}
+    for index, findings in reading.local.items():
+        for finding in findings:
+            is_doubtful = (index, known.rules[finding.constraint_id]) in doubtful
+            into = kept if is_doubtful else sure
+            into.setdefault(index, []).append(finding)
+    confirmed = yield from confirm(known, sure, reading.quoted)
+    for index, findings in confirmed.items():
+        kept.setdefault(index, []).extend(findings)
+    reading.local = kept
 
 
 def _file(
-    by_text: Found,
-    lookup: Lookup,
+    found: Found,
+    known: KnownFindings,
     index: int,
     findings: Iterable[Finding],
     text: str | None,
 ) -> None:
     """
-    File findings by their rules.
+    Add findings to those of a text.
 
     What the policy lets stay of the text is left out, and what is in a placeholder.
     """
-    chance = _BY_SCORER if lookup.texts.is_technical(index) else ()
+    chance = _BY_SCORER if known.texts.is_technical(index) else ()
     if text is not None:
-        standing = SpanUnion(lookup.setup.placeholders.find(text))
+        standing = SpanUnion(known.setup.placeholders.find(text))
         findings = [each for each in findings if not standing.contains(each.span)]
-    by_rule: dict[str, list[Finding]] = {}
+    by_name: dict[str, list[Finding]] = {}
     for finding in findings:
-        if finding.constraint_id in lookup.rules and finding.reason not in chance:
-            by_rule.setdefault(finding.constraint_id, []).append(finding)
-    for name, listed in by_rule.items():
+        if finding.constraint_id in known.rules and finding.reason not in chance:
+            by_name.setdefault(finding.constraint_id, []).append(finding)
+    for name, listed in by_name.items():
         if text is not None:
-            listed = apply_keeps(text, listed, lookup.constraints[name])  # noqa: PLW2901
+            listed = apply_keeps(text, listed, known.constraints[name])  # noqa: PLW2901
         if listed:
-            filed = by_text.setdefault(index, {})
-            filed.setdefault(lookup.rules[name], []).extend(listed)
+            found.setdefault(index, []).extend(listed)
 
 
 def _read_locally(
-    lookup: Lookup, groups: Sequence[Group], *, from_document: bool
-) -> Steps[_Reading]:
+    known: KnownFindings,
+    groups: Sequence[Group],
+    reading: _Reading,
+    *,
+    from_document: bool,
+) -> Steps[None]:
     """Ask the local engine; nothing limits what a binder asks."""
-    reading = _Reading()
     texts = [text.text for group in groups for text in group.texts]
-    fits = iter(readable(texts, lookup.setup.limits))
+    fits = iter(readable(texts, known.setup.limits))
     over = Failure(LocalLimitError("A text is over the limit."))
     for group in groups:
         if from_document:
-            yield from _read_group(lookup, group, reading)
+            yield from _read_group(known, group, reading)
             continue
         marks = [next(fits) for _ in group.texts]
         for index, fit in zip(group.text_indices, marks, strict=True):
             if not fit:
                 reading.doubts |= _doubt_all(index, group, over)
-        yield from _read_group(lookup, _part(group, marks), reading)
-    return reading
+        yield from _read_group(known, _part(group, marks), reading)
 
 
-def _read_group(lookup: Lookup, group: Group, reading: _Reading) -> Steps[None]:
+def _read_group(known: KnownFindings, group: Group, reading: _Reading) -> Steps[None]:
     """Have texts read as they are and decoded; what could not be is in doubt."""
-    outcomes = yield from _ask(lookup, group.texts, group)
+    outcomes = yield from _ask(known, group.texts, group)
     decoded: list[tuple[int, Passage, MappedText]] = []
     plain = try_each(decode, [text.text for text in group.texts])
     for index, text, outcome, read in zip(
@@ -330,25 +357,25 @@ def _read_group(lookup: Lookup, group: Group, reading: _Reading) -> Steps[None]:
         if isinstance(read, Failure):
             reading.doubts |= _doubt_all(index, group, read)
             continue
-        _file(reading.local, lookup, index, outcome.value, text.text)
+        _file(reading.local, known, index, outcome.value, text.text)
         back = read.value
         if back.before is not None:
             name = f"{text.document_id} decoded"
             decoded.append(
                 (index, replace(text, text=back.text, document_id=name), back)
             )
-    outcomes = yield from _ask(lookup, tuple(text for _, text, _ in decoded), group)
+    outcomes = yield from _ask(known, tuple(text for _, text, _ in decoded), group)
     for (index, _, back), outcome in zip(decoded, outcomes, strict=True):
         if isinstance(outcome, Failure):
             reading.doubts |= _doubt_all(index, group, outcome)
             continue
         there: Found = {}
         as_written, encoded = _by_encoding(outcome.value, back)
-        _file(there, lookup, index, as_written, back.text)
-        _file(there, lookup, index, encoded, None)
-        reading.decoded.append((index, back.text, there.get(index, {})))
-        original = lookup.texts.all[index].text
-        _file(reading.local, lookup, index, _as_encoded(outcome.value, back), original)
+        _file(there, known, index, as_written, back.text)
+        _file(there, known, index, encoded, None)
+        reading.decoded.append((index, back.text, there.get(index, [])))
+        original = known.texts.all[index].text
+        _file(reading.local, known, index, _as_encoded(outcome.value, back), original)
 
 
 def _by_encoding(
@@ -379,11 +406,11 @@ def _doubt_all(index: int, group: Group, failure: Failure) -> Doubts:
 
 
 def _ask(
-    lookup: Lookup, texts: Sequence[Passage], group: Group
+    known: KnownFindings, texts: Sequence[Passage], group: Group
 ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
     """Ask the local engine; whatever a plug-in does wrong puts all texts in doubt."""
     try:
-        return (yield from lookup.setup.locator.locate(texts, group.constraints))
+        return (yield from known.setup.locator.locate(texts, group.constraints))
     except Exception as error:  # noqa: BLE001 -- its message may quote the texts
         fault = InternalError(f"The local engine failed with {type(error).__name__}.")
     return [Failure(fault)] * len(texts)

@@ -13,8 +13,8 @@ language.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from time import monotonic
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sdrag.detectors.language import find_language
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
@@ -29,45 +29,39 @@ ENCODED = "encoded"
 Doubts = dict[tuple[int, str], str]
 """Why a constraint could not be decided on a text, by the text's index and its id."""
 
-Found = dict[int, dict[bytes, list[Finding]]]
-"""Findings by the text's index and the rule's key."""
+Found = dict[int, list[Finding]]
+"""Findings by the text's index."""
 
-_REMEMBERED = 600.0
-"""Seconds for which a model is not asked again what it failed at."""
+Wanted = dict[int, list[str]]
+"""The ids of the constraints that a text is to be read for, by its index."""
 
 
-class Lookup(Confidential):
+class KnownFindings(Confidential):
     """
-    Texts, each with its key and what is known of it.
+    Texts, each with its key, and what was known of them before.
 
     Args:
         texts: With all constraints of the policy.
         setup: The engine.
+        stored: Whether the state is looked at.
 
     Attributes:
         constraints: By their ids.
         rules: Their keys, by their ids.
-        names: The ids of the constraints, by their keys.
         documents: The key of each text's document.
         keys: The key of each text.
         local: The key of the local engine.
         model: The key of the model, if there is one.
-        known: The rows of the state by the text's key; it grows.
-        failed: What the model failed at before, by the text's index and constraint.
-        doubts: Once texts are located: why a constraint could not be decided on one.
-        fallbacks: The same where the model failed and the local engine decided.
-        findings: What was found now, by the texts' indices.
-        read: How many texts had to be read now.
+        rows: Of the state, by the text's key.
     """
 
-    def __init__(self, texts: Texts, setup: DisclosureSetup) -> None:
+    def __init__(
+        self, texts: Texts, setup: DisclosureSetup, *, stored: bool = True
+    ) -> None:
         keys, many = setup.state.keys, len(texts.passages)
         self.texts, self.setup = texts, setup
         self.constraints = {rule.id: rule for rule in texts.constraints}
         self.rules = {rule.id: keys.rule(rule) for rule in texts.constraints}
-        self.names: dict[bytes, list[str]] = {}
-        for name, rule in self.rules.items():
-            self.names.setdefault(rule, []).append(name)
         self.documents = [setup.document_of(text) for text in texts.all]
         self.keys = [
             keys.text(document, "text" if index < many else "value", text.text)
@@ -79,69 +73,50 @@ class Lookup(Confidential):
         self.model = (
             MODEL + keys.of("model", setup.model_id) if setup.has_model else None
         )
-        self.known: dict[bytes, list[FindingRow]] = {}
-        self.failed: dict[tuple[int, str], ModelFailure] = {}
-        self.doubts: Doubts = {}
-        self.fallbacks: Doubts = {}
-        self.findings: dict[int, list[Finding]] = {}
-        self.read = 0
+        self.rows: Mapping[bytes, Sequence[FindingRow]] = (
+            setup.state.findings.read(self.keys, self.local) if stored else {}
+        )
 
-    def load(self) -> None:
-        """Look up what is known."""
-        self.known = self.setup.state.findings.read(self.keys, self.local)
-
-    def add(self, rows: Iterable[FindingRow]) -> None:
-        """Add what was found now."""
-        for row in rows:
-            self.known.setdefault(row.text, []).append(row)
-
-    def spans_of(self, index: int) -> dict[bytes, set[Span]]:
-        """Return what was found in a text, by rule."""
-        by_rule: dict[bytes, set[Span]] = {}
-        for row in self.known.get(self.keys[index], ()):
-            for rule, spans in row.spans.items():
-                by_rule.setdefault(rule, set()).update(spans)
-        return by_rule
-
-    def missing(
-        self, engine: bytes | None, *, from_document: bool
-    ) -> dict[int, list[str]]:
+    def find_unread(self, engine: bytes | None, *, from_document: bool) -> Wanted:
         """
-        Return the ids of constraints that an engine has not looked for, by the text.
+        Return the constraints that an engine has not looked for, by the text.
 
         Args:
-            engine: Its key; without one, nothing is missing. A model is not asked
-                what it has just failed at.
-            from_document: What was looked for in a text by itself counts for nothing,
-                and all texts of a document are read for what is missing in any.
+            engine: Its key; without one, nothing is unread.
+            from_document: What was looked for in a text by itself counts for nothing.
         """
-        if engine is None:
-            return {}
-        missing: dict[int, list[str]] = {}
-        for index, (key, applied) in enumerate(
-            zip(self.keys, self.texts.applied, strict=True)
-        ):
+        unread: Wanted = {}
+        for index, key in enumerate(self.keys if engine is not None else ()):
             looked = frozenset[bytes]().union(
                 *(
                     row.rules
-                    for row in self.known.get(key, ())
+                    for row in self.rows.get(key, ())
                     if row.engine == engine and (row.from_document or not from_document)
                 )
             )
             names = [
                 name
-                for name in applied
+                for name in self.texts.applied[index]
                 if name not in self.setup.blanket_rules
                 and self.rules[name] not in looked
             ]
-            if engine == self.model:
-                names = [name for name in names if not self._is_failing(index, name)]
             if names:
-                missing[index] = names
-        if not from_document:
-            return missing
+                unread[index] = names
+        return unread
+
+    def find_failures(self, unread: Wanted) -> dict[tuple[int, str], ModelFailure]:
+        """Return what the model failed at, of what it has not read."""
+        failures = {
+            (index, name): self.setup.failures.get((self.keys[index], self.rules[name]))
+            for index, names in unread.items()
+            for name in names
+        }
+        return {pair: known for pair, known in failures.items() if known is not None}
+
+    def widen_to_documents(self, unread: Wanted) -> Wanted:
+        """Have all texts of a document read for what is missing in any of them."""
         wanted: dict[bytes, set[str]] = {}
-        for index, names in missing.items():
+        for index, names in unread.items():
             wanted.setdefault(self.documents[index], set()).update(names)
         of_all = {
             index: [n for n in self.texts.applied[index] if n in wanted[document]]
@@ -150,34 +125,47 @@ class Lookup(Confidential):
         }
         return {index: names for index, names in of_all.items() if names}
 
-    def remember_failure(
-        self, index: int, name: str, code: str, spans: Iterable[Span]
-    ) -> None:
-        """Remember that the model failed at a constraint on a text."""
-        seconds = 0.0 if code == "model-failed" else _REMEMBERED
-        failure = ModelFailure(code, tuple(spans), monotonic() + seconds)
-        self.setup.failures.put((self.keys[index], self.rules[name]), failure)
-        self.failed[index, name] = failure
 
-    def _is_failing(self, index: int, name: str) -> bool:
-        """Say whether the model failed at this, and is not to be asked again yet."""
-        failure = self.setup.failures.get((self.keys[index], self.rules[name]))
-        if failure is None:
-            return False
-        self.failed[index, name] = failure
-        return failure.until > monotonic()
+@dataclass(frozen=True, slots=True, repr=False)
+class Located(Confidential):
+    """
+    Texts that were located.
+
+    Args:
+        known: The texts, and what was known of them before.
+        rows: What was found in them, before and now, by their keys.
+        doubts: Why a constraint could not be decided on a text.
+        fallbacks: The same where the model failed and the local engine decided.
+        findings: What was found now.
+        read: How many texts had to be read now.
+    """
+
+    known: KnownFindings
+    rows: Mapping[bytes, Sequence[FindingRow]]
+    doubts: Doubts
+    fallbacks: Doubts
+    findings: Found
+    read: int
+
+    def spans_of(self, index: int) -> dict[bytes, set[Span]]:
+        """Return what was found in a text, by rule."""
+        by_rule: dict[bytes, set[Span]] = {}
+        for row in self.rows.get(self.known.keys[index], ()):
+            for rule, spans in row.spans.items():
+                by_rule.setdefault(rule, set()).update(spans)
+        return by_rule
 
 
-def find_unreadable(lookup: Lookup) -> Doubts:
+def find_unreadable(known: KnownFindings) -> Doubts:
     """Return which constraints the local engine can't enforce on which texts."""
-    texts, policy = lookup.texts, lookup.setup.policy
+    texts, policy = known.texts, known.setup.policy
     rules = {rule.id for rule in texts.constraints if _needs_language(parse(rule))}
     if not rules:
         return {}
     foreign = [
         index
         for index in range(len(texts.all))
-        if _language_of(lookup, index) not in policy.languages
+        if _find_language(known, index) not in policy.languages
     ]
     return {
         (index, name): "other-language"
@@ -187,12 +175,12 @@ def find_unreadable(lookup: Lookup) -> Doubts:
     }
 
 
-def _language_of(lookup: Lookup, index: int) -> str:
-    memo, made_of = lookup.setup.state.cuts, ("language", lookup.keys[index])
+def _find_language(known: KnownFindings, index: int) -> str:
+    memo, made_of = known.setup.state.cuts, ("language", known.keys[index])
     language: str | None = memo.get(made_of)
     if language is None:
-        placeholders = lookup.setup.placeholders
-        language = find_language(placeholders.blank(lookup.texts.all[index].text))
+        placeholders = known.setup.placeholders
+        language = find_language(placeholders.blank(known.texts.all[index].text))
         memo.put(made_of, language)
     return language
 

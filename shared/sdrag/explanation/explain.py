@@ -20,7 +20,7 @@ from sdrag.detectors import Detector
 from sdrag.disclosure.binding import choose_for
 from sdrag.disclosure.disclose import enforce, release_all
 from sdrag.disclosure.keep import apply_keeps
-from sdrag.disclosure.release import Enforcement
+from sdrag.disclosure.release import Cutter
 from sdrag.disclosure.setup import DisclosureSetup, not_understood
 from sdrag.disclosure.texts import Texts, name_documents
 from sdrag.effects.prompts import Prompt
@@ -163,11 +163,11 @@ def _explain(
 ) -> Steps[list[Explanation]]:
     texts = Texts(passages, setup.rules, setup.policy.metadata)
     candidates = yield from choose_for(passages, "", principal, setup)
-    enforcement = yield from enforce(texts, candidates, setup, from_document=True)
-    redactions = release_all(enforcement)
+    cutter = yield from enforce(texts, candidates, setup, from_document=True)
+    redactions = release_all(cutter)
     considered = yield from _find_considered(passages, setup)
     return [
-        _explanation(enforcement, index, redaction, considered[index])
+        _explanation(cutter, index, redaction, considered[index])
         for index, redaction in enumerate(redactions)
     ]
 
@@ -202,15 +202,15 @@ def _with_keeps(
 
 
 def _explanation(
-    enforcement: Enforcement,
+    cutter: Cutter,
     index: int,
     redaction: Redaction,
     considered: Iterable[Finding],
 ) -> Explanation:
-    passage = enforcement.texts.passages[index]
-    applied = enforcement.applied[index]
-    words = {rule.id: rule.text for rule in enforcement.texts.constraints}
-    spans = sorted(_hidden(enforcement, index), key=_order) if passage.text else ()
+    passage = cutter.texts.passages[index]
+    applied = cutter.applied[index]
+    words = {rule.id: rule.text for rule in cutter.texts.constraints}
+    spans = sorted(_hidden(cutter, index), key=_order) if passage.text else ()
     return Explanation(
         id=passage.id,
         text=passage.text,
@@ -222,16 +222,16 @@ def _explanation(
     )
 
 
-def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
+def _hidden(cutter: Cutter, index: int) -> Iterator[ExplainedSpan]:
     """Yield what each constraint takes from a passage, once."""
-    whole = Span(0, len(enforcement.texts.passages[index].text))
-    findings = enforcement.lookup.findings.get(index, ())
-    for name in enforcement.applied[index]:
-        if why := _why_whole(enforcement, index, name):
+    whole = Span(0, len(cutter.texts.passages[index].text))
+    findings = cutter.located.findings.get(index, ())
+    for name in cutter.applied[index]:
+        if why := _why_whole(cutter, index, name):
             yield ExplainedSpan(whole, name, (Cause(why),))
             continue
         taken: dict[Span, None] = {}
-        for span, names in enforcement.taken(index).items():
+        for span, names in cutter.propagation.take(index).items():
             if name in names:
                 taken[span] = None
         of_rule = [finding for finding in findings if finding.constraint_id == name]
@@ -239,11 +239,11 @@ def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
             yield ExplainedSpan(span, name, _causes(span, of_rule))
 
 
-def _why_whole(enforcement: Enforcement, index: int, name: str) -> str:
+def _why_whole(cutter: Cutter, index: int, name: str) -> str:
     """Return why a constraint withholds all of a passage; empty where it does not."""
-    if name in enforcement.setup.blanket_rules:
-        return enforcement.setup.blanket_rules[name]
-    return "undecided" if (index, name) in enforcement.lookup.doubts else ""
+    if name in cutter.propagation.setup.blanket_rules:
+        return cutter.propagation.setup.blanket_rules[name]
+    return "undecided" if (index, name) in cutter.doubts else ""
 
 
 def _causes(span: Span, findings: Iterable[Finding]) -> tuple[Cause, ...]:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.lookup import ENCODED, Found, Lookup
+from sdrag.disclosure.lookup import ENCODED, Found, KnownFindings
 from sdrag.disclosure.model.confirm_prompt import Candidate, Confirmation
 from sdrag.effects.steps import Steps, complete
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
@@ -41,90 +41,88 @@ _SURE = frozenset({"checked", "named", ENCODED})
 is encoded as whoever decodes it reads it."""
 
 
-def confirm(lookup: Lookup, located: Found, quoted: Found) -> Steps[Found]:
+def confirm(known: KnownFindings, located: Found, quoted: Found) -> Steps[Found]:
     """Return what is withheld of what the local engine located and no model quoted."""
-    if lookup.setup.policy.disclosure.with_model == "union" or not located:
+    if known.setup.policy.disclosure.with_model == "union" or not located:
         return located
-    suspects = yield from _find_suspects(lookup, located)
+    suspects = yield from _find_suspects(known, located)
     candidates: dict[tuple[bytes, str], Candidate] = {}
-    judged: list[tuple[int, bytes, Finding, Candidate | None, list[Span]]] = []
-    for index, by_rule in located.items():
-        text, quotes = lookup.texts.all[index].text, _find_quotes(lookup, index, quoted)
+    judged: list[tuple[int, Finding, Candidate | None, list[Span]]] = []
+    for index, findings in located.items():
+        text, quotes = known.texts.all[index].text, _find_quotes(known, index, quoted)
         by_any = [span for spans in quotes.values() for span in spans]
-        for rule, finding in ((r, f) for r, each in by_rule.items() for f in each):
-            if index in suspects or _is_sure(lookup, index, finding):
-                judged.append((index, rule, finding, None, []))
+        for finding in findings:
+            if index in suspects or _is_sure(known, index, finding):
+                judged.append((index, finding, None, []))
                 continue
-            by_rule_itself = quotes.get(rule, ())
+            by_rule_itself = quotes.get(known.rules[finding.constraint_id], ())
             open_ = _subtract(text, finding.span, by_any)
             rest = _subtract(text, finding.span, [*by_rule_itself, *open_])
             candidate = None
             if open_:
-                candidate = _add(lookup, index, finding, open_, candidates)
+                candidate = _add(known, index, finding, open_, candidates)
             if open_ or rest:  # else the model quotes all of it
-                judged.append((index, rule, finding, candidate, rest))
-    _add_sentences(lookup, candidates, suspects)
-    yield from _ask(lookup, list(candidates.values()))
+                judged.append((index, finding, candidate, rest))
+    _add_sentences(known, candidates, suspects)
+    yield from _ask(known, list(candidates.values()))
     kept: Found = {}
-    for index, rule, finding, candidate, rest in judged:
+    for index, finding, candidate, rest in judged:
         left = [finding]
         if candidate is not None and finding.constraint_id in candidate.freed:
             left = [replace(finding, span=span) for span in rest]
         if left:
-            kept.setdefault(index, {}).setdefault(rule, []).extend(left)
+            kept.setdefault(index, []).extend(left)
     return kept
 
 
-def _find_suspects(lookup: Lookup, located: Found) -> Steps[set[int]]:
+def _find_suspects(known: KnownFindings, located: Found) -> Steps[set[int]]:
     """
     Return the indices of texts that speak to the model, in documents asked about.
 
     They are kept as the local engine reads them, and shown to no question: what says
     that it is harmless could free itself, and the others of its prompt.
     """
-    documents = {lookup.documents[index] for index in located}
-    indices = [
-        i for i, document in enumerate(lookup.documents) if document in documents
-    ]
-    flags = yield from lookup.setup.suspects([lookup.texts.all[i] for i in indices])
+    documents = {known.documents[index] for index in located}
+    indices = [i for i, document in enumerate(known.documents) if document in documents]
+    flags = yield from known.setup.suspects([known.texts.all[i] for i in indices])
     return {i for i, is_suspect in zip(indices, flags, strict=True) if is_suspect}
 
 
 def _find_quotes(
-    lookup: Lookup, index: int, quoted: Found
+    known: KnownFindings, index: int, quoted: Found
 ) -> dict[bytes, tuple[Span, ...]]:
     """Return what the model quotes of a text, now or when it read it before."""
-    quotes = {
-        rule: tuple(finding.span for finding in findings)
-        for rule, findings in quoted.get(index, {}).items()
-    }
-    applied = {lookup.rules[name] for name in lookup.texts.applied[index]}
-    for row in lookup.known.get(lookup.keys[index], ()):
-        if row.engine == lookup.model:
+    quotes: dict[bytes, tuple[Span, ...]] = {}
+    for finding in quoted.get(index, ()):
+        rule = known.rules[finding.constraint_id]
+        quotes[rule] = (*quotes.get(rule, ()), finding.span)
+    applied = {known.rules[name] for name in known.texts.applied[index]}
+    for row in known.rows.get(known.keys[index], ()):
+        if row.engine == known.model:
             for rule in row.spans.keys() & applied:
                 quotes[rule] = (*quotes.get(rule, ()), *row.spans[rule])
     return quotes
 
 
-def _is_sure(lookup: Lookup, index: int, finding: Finding) -> bool:
+def _is_sure(known: KnownFindings, index: int, finding: Finding) -> bool:
     """Say whether a finding goes whatever a model says of it."""
     if finding.reason in _SURE:
         return True
-    rules = lookup.texts.constraints
+    rules = known.texts.constraints
     stated = next(parse(r).statement for r in rules if r.id == finding.constraint_id)
-    words = set(fold_text(finding.span.of(lookup.texts.all[index].text)).split())
+    words = set(fold_text(finding.span.of(known.texts.all[index].text)).split())
     return bool(stated) and words <= set(fold_text(stated).split())
 
 
 def _add(
-    lookup: Lookup,
+    known: KnownFindings,
     index: int,
     finding: Finding,
     parts: Iterable[Span],
     candidates: dict[tuple[bytes, str], Candidate],
 ) -> Candidate:
     """Add parts of a finding to what is asked about."""
-    text, document = lookup.texts.all[index].text, lookup.documents[index]
+    text, document = known.texts.all[index].text, known.documents[index]
     words = _GAP.join(" ".join(part.of(text).split()) for part in parts)
     key = document, fold_text(words)
     candidate = candidates.setdefault(key, Candidate(words, document))
@@ -147,7 +145,7 @@ def _find_sentences(text: str, span: Span) -> Iterator[str]:
 
 
 def _add_sentences(
-    lookup: Lookup,
+    known: KnownFindings,
     candidates: Mapping[tuple[bytes, str], Candidate],
     suspects: set[int],
 ) -> None:
@@ -156,21 +154,21 @@ def _add_sentences(
     for document, folded in candidates:
         words.setdefault(document, set()).add(folded)
     matchers = {document: PhraseMatcher(each) for document, each in words.items()}
-    for index, document in enumerate(lookup.documents):
+    for index, document in enumerate(known.documents):
         if document not in matchers or index in suspects:
             continue
-        text = lookup.texts.all[index].text
+        text = known.texts.all[index].text
         for span in matchers[document].find(fold(text)):
             candidate = candidates.get((document, fold_text(span.of(text))))
             if candidate is not None:
                 candidate.sentences.update(dict.fromkeys(_find_sentences(text, span)))
 
 
-def _ask(lookup: Lookup, candidates: Sequence[Candidate]) -> Steps[None]:
+def _ask(known: KnownFindings, candidates: Sequence[Candidate]) -> Steps[None]:
     """Ask about candidates, and again about those that a reply left unanswered."""
     for wrong, size in (("", _MAX_QUESTIONS), (_WRONG, _FEW)):
         requests = [
-            _request(lookup, batch, wrong) for batch in _pack(lookup, candidates, size)
+            _request(known, batch, wrong) for batch in _pack(known, candidates, size)
         ]
         outcomes = yield from complete(request.prompt for request in requests)
         candidates = [
@@ -181,10 +179,10 @@ def _ask(lookup: Lookup, candidates: Sequence[Candidate]) -> Steps[None]:
 
 
 def _pack(
-    lookup: Lookup, candidates: Iterable[Candidate], size: int
+    known: KnownFindings, candidates: Iterable[Candidate], size: int
 ) -> Iterator[list[Candidate]]:
     """Pack candidates of a document; one too long for any prompt is not asked about."""
-    tokens = lookup.setup.policy.disclosure.token_budget
+    tokens = known.setup.policy.disclosure.token_budget
     limit = tokens * CHARACTERS_PER_TOKEN
     size = max(1, min(size, tokens // _TOKENS_PER_QUESTION))
     by_document: dict[bytes, list[Candidate]] = {}
@@ -204,11 +202,11 @@ def _pack(
 
 
 def _request(
-    lookup: Lookup, candidates: Sequence[Candidate], wrong: str
+    known: KnownFindings, candidates: Sequence[Candidate], wrong: str
 ) -> Confirmation:
     """Ask about candidates, under all constraints that hold for their document."""
-    texts = zip(lookup.documents, lookup.texts.applied, strict=True)
+    texts = zip(known.documents, known.texts.applied, strict=True)
     document = candidates[0].document
     names = {n for key, applied in texts if key == document for n in applied}
-    rules = [rule for rule in lookup.texts.constraints if rule.id in names]
-    return Confirmation.of(candidates, rules, lookup.setup.key, wrong)
+    rules = [rule for rule in known.texts.constraints if rule.id in names]
+    return Confirmation.of(candidates, rules, known.setup.key, wrong)

@@ -26,8 +26,9 @@ from sdrag.disclosure.forms import lasts
 from sdrag.disclosure.locate import read_once
 from sdrag.disclosure.model.layout import Example, lay_out
 from sdrag.disclosure.model.rewording import find_new_values, is_rewording
+from sdrag.disclosure.propagation import find_disguised, propagate
 from sdrag.disclosure.redacted_index import find_types
-from sdrag.disclosure.release import Enforcement, find_disguised, propagate
+from sdrag.disclosure.release import Cutter
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts, cut_blocks
 from sdrag.effects.prompts import Labelled, Prompt, sensitive
@@ -115,66 +116,66 @@ class _Draft(Confidential):
         self.text = Labelled(text, outcome.value.labels)
 
 
-def rephrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforcement]:
+def rephrase(cutter: Cutter, setup: DisclosureSetup) -> Steps[Cutter]:
     """
     Enforce the constraints whose method is to rephrase.
 
     Returns:
         The same with rephrased passages in place of the cut ones.
     """
-    soft = {c.id for c in enforcement.texts.constraints if c.method == "rephrase"}
+    soft = {c.id for c in cutter.texts.constraints if c.method == "rephrase"}
     cuts: dict[int, RedactedText] = {}
-    for index, applied in enumerate(enforcement.applied):
-        if not soft.isdisjoint(applied) and not enforcement.why_withheld(index):
+    for index, applied in enumerate(cutter.applied):
+        if not soft.isdisjoint(applied) and not cutter.why_withheld(
+            index, cutter.cut_passage(index)
+        ):
             hard = [name for name in applied if name not in soft]
-            if (before := enforcement.cut_before(index, hard)).text:
+            if (before := cutter.cut(index, hard)).text:
                 cuts[index] = before
-    flags = yield from setup.suspects([enforcement.texts.all[i] for i in cuts])
+    flags = yield from setup.suspects([cutter.texts.all[i] for i in cuts])
     for index, speaks_to_model in zip(tuple(cuts), flags, strict=True):
         if speaks_to_model:  # it may ask for names spelt backwards
             del cuts[index]
     budget = setup.policy.disclosure.token_budget
     drafts = {
         index: [
-            _Draft(index, _rules(enforcement, index, soft), sensitive(block.text))
+            _Draft(index, _rules(cutter, index, soft), sensitive(block.text))
             for block in cut_blocks(
-                [replace(enforcement.texts.all[index], text=before.text or "")], budget
+                [replace(cutter.texts.all[index], text=before.text or "")], budget
             )
         ]
         for index, before in cuts.items()
     }
-    yield from _ask([*chain(*drafts.values())], enforcement)
+    yield from _ask([*chain(*drafts.values())], cutter)
     failed: dict[tuple[int, str], str] = {}
     replies: dict[int, str] = {}
     for index, blocks in drafts.items():
         if codes := [draft.failure for draft in blocks if draft.failure]:
-            rules = _rules(enforcement, index, soft)
+            rules = _rules(cutter, index, soft)
             failed |= {(index, rule.id): codes[-1] for rule in rules}
         else:
             replies[index] = "\n".join(draft.text.text for draft in blocks)
-    taken = yield from _read(enforcement, replies, setup)
+    taken = yield from _read(cutter, replies, setup)
     rephrased: dict[int, RedactedText] = {}
     for index, text in replies.items():
-        shown = _cut(enforcement, index, text, taken.get(index))
+        shown = _cut(cutter, index, text, taken.get(index))
         if shown is None:
-            rules = _rules(enforcement, index, soft)
+            rules = _rules(cutter, index, soft)
             failed |= {(index, rule.id): _NO_REWORDING for rule in rules}
         else:
             before = cuts[index]
-            rephrased[index] = _describe(enforcement, index, before, shown, soft)
-    return replace(enforcement, rephrased=rephrased, failed=failed)
+            rephrased[index] = _describe(cutter, index, before, shown, soft)
+    return replace(cutter, rephrased=rephrased, failed=failed)
 
 
-def _rules(
-    enforcement: Enforcement, index: int, names: set[str]
-) -> tuple[Constraint, ...]:
-    names = names.intersection(enforcement.applied[index])
-    return tuple(rule for rule in enforcement.texts.constraints if rule.id in names)
+def _rules(cutter: Cutter, index: int, names: set[str]) -> tuple[Constraint, ...]:
+    names = names.intersection(cutter.applied[index])
+    return tuple(rule for rule in cutter.texts.constraints if rule.id in names)
 
 
-def _ask(drafts: Sequence[_Draft], enforcement: Enforcement) -> Steps[None]:
+def _ask(drafts: Sequence[_Draft], cutter: Cutter) -> Steps[None]:
     """Reassign each text batch after batch; one round trip for all blocks."""
-    setup = enforcement.setup
+    setup = cutter.propagation.setup
     size = setup.policy.disclosure.batch_size
     longest = max((len(draft.constraints) for draft in drafts), default=0)
     for start in range(0, longest, size):
@@ -191,36 +192,36 @@ def _ask(drafts: Sequence[_Draft], enforcement: Enforcement) -> Steps[None]:
         ]
         outcomes = yield from complete(prompts)
         for draft, outcome, prompt in zip(left, outcomes, prompts, strict=True):
-            kept = enforcement.cut_of(draft.index).text or ""
+            kept = cutter.cut_passage(draft.index).text or ""
             draft.reassign(outcome, kept, prompt, setup.placeholders)
 
 
 def _read(
-    enforcement: Enforcement, replies: Mapping[int, str], setup: DisclosureSetup
+    cutter: Cutter, replies: Mapping[int, str], setup: DisclosureSetup
 ) -> Steps[dict[int, Taken]]:
     """Return what constraints take from each reply; without a reading, none."""
     if not replies:
         return {}
-    passages = enforcement.texts.passages
+    passages = cutter.texts.passages
     reworded = tuple(replace(passages[i], text=text) for i, text in replies.items())
-    texts = Texts(reworded, enforcement.texts.constraints, setup.policy.metadata)
-    lookup, doubts = yield from read_once(texts, setup)
-    undecided = {index for index, _ in doubts}
-    mentions = yield from _detect(enforcement, replies, setup)
+    texts = Texts(reworded, cutter.texts.constraints, setup.policy.metadata)
+    located = yield from read_once(texts, setup)
+    undecided = {index for index, _ in located.doubts}
+    mentions = yield from _detect(cutter, replies, setup)
     taken: dict[int, Taken] = {}
     for n, (index, reply) in enumerate(replies.items()):
         if n in undecided or mentions[n] is None:
             continue
-        register = enforcement.registers[enforcement.handle(index)]
-        known = propagate(reply, lookup.spans_of(n), register)
-        kept = fold(enforcement.cut_of(index).text or "")
+        register = cutter.propagation.register_of(index)
+        known = propagate(reply, located.spans_of(n), register)
+        kept = fold(cutter.cut_passage(index).text or "")
         new = [
             (finding.span, frozenset({finding.constraint_id}))
             for finding in mentions[n] or ()
             if not any(PhraseMatcher([finding.span.of(reply)]).find(kept))
         ]
-        forms = _forms(enforcement, index)
-        every = frozenset(enforcement.applied[index])
+        forms = _forms(cutter, index)
+        every = frozenset(cutter.applied[index])
         hidden = set[str]().union(*forms.values())
         values = find_new_values(reply, kept.text, hidden, setup.placeholders)
         again = [
@@ -228,7 +229,10 @@ def _read(
             for name, surfaces in forms.items()
             for span in PhraseMatcher(filter(lasts, surfaces)).find(fold(reply))
         ]
-        named = [(span, enforcement.named(rules)) for span, rules in known.items()]
+        named = [
+            (span, cutter.propagation.name_rules(rules))
+            for span, rules in known.items()
+        ]
         united: dict[Span, frozenset[str]] = {}
         for span, names in (*named, *new, *again, *((v, every) for v in values)):
             united[span] = united.get(span, frozenset()) | names
@@ -237,10 +241,10 @@ def _read(
 
 
 def _detect(
-    enforcement: Enforcement, replies: Mapping[int, str], setup: DisclosureSetup
+    cutter: Cutter, replies: Mapping[int, str], setup: DisclosureSetup
 ) -> Steps[list[list[Finding] | None]]:
     """Return the mentions of the types that the constraints of each reply name."""
-    parsed_rules = [parse(rule) for rule in enforcement.texts.constraints]
+    parsed_rules = [parse(rule) for rule in cutter.texts.constraints]
     outcomes = yield from setup.locator.detector_for(parsed_rules).detect(
         [*replies.values()]
     )
@@ -249,49 +253,47 @@ def _detect(
         if isinstance(outcome, Failure):
             findings.append(None)
             continue
-        applied = enforcement.applied[index]
+        applied = cutter.applied[index]
         rules = [parsed for parsed in parsed_rules if parsed.constraint.id in applied]
         findings.append([*find_types(reply, outcome.value, rules)])
     return findings
 
 
-def _forms(enforcement: Enforcement, index: int) -> dict[str, set[str]]:
+def _forms(cutter: Cutter, index: int) -> dict[str, set[str]]:
     """Return the words that each constraint takes from a passage."""
-    original = enforcement.texts.all[index].text
+    original = cutter.texts.all[index].text
     forms: dict[str, set[str]] = {}
-    for span, names in enforcement.taken(index).items():
+    for span, names in cutter.propagation.take(index).items():
         for name in names:
             forms.setdefault(name, set()).add(span.of(original))
     return forms
 
 
-def _cut(
-    enforcement: Enforcement, index: int, text: str, taken: Taken | None
-) -> str | None:
+def _cut(cutter: Cutter, index: int, text: str, taken: Taken | None) -> str | None:
     """Cut out of a reply what falls under a constraint; `None` if that fails."""
     if taken is None:
         return None
-    applied, marks = enforcement.applied[index], enforcement.marks_of(index)
+    applied, marks = cutter.applied[index], cutter.style_of(index)
     shown = cut(text, taken, applied, marks).apply(text).text or ""
-    register = enforcement.registers[enforcement.handle(index)]
-    kept = enforcement.cut_of(index).text or ""
+    register = cutter.propagation.register_of(index)
+    kept = cutter.cut_passage(index).text or ""
     spelt = find_disguised(shown, {}, register) - find_disguised(kept, {}, register)
-    return None if enforcement.named(spelt) & {*applied} else shown
+    return None if cutter.propagation.name_rules(spelt) & {*applied} else shown
 
 
 def _describe(
-    enforcement: Enforcement,
+    cutter: Cutter,
     index: int,
     before: RedactedText,
     text: str,
     soft: set[str],
 ) -> RedactedText:
     """Say of a passage what was cut before, and that the rest was said again."""
-    changed = text != enforcement.texts.all[index].text
-    taken = {*before.constraint_ids}.union(*enforcement.taken(index).values())
+    changed = text != cutter.texts.all[index].text
+    taken = {*before.constraint_ids}.union(*cutter.propagation.take(index).values())
     names = tuple(
         name
-        for name in enforcement.applied[index]
+        for name in cutter.applied[index]
         if (name in taken and name not in soft) or (changed and name in soft)
     )
     return RedactedText(text or None, names, max(before.spans, int(changed)))

@@ -1,0 +1,179 @@
+"""
+What constraints take from each text, with all that its document makes known again.
+
+Findings are kept raw, so they are propagated here: what was found in the text and what
+its document's register knows again are united and widen_each to whole words. A word is cut
+whole or not at all, so no cut can lay a form bare that stood inside a word, whichever
+of the constraints are enforced. What comes of it is remembered by this process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sdrag.disclosure.cut import WITHHOLD_ALL, Taken
+from sdrag.disclosure.lookup import Located
+from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.texts import Texts
+from sdrag.state.register import DENSE, Register
+from sdrag.text.folding import fold
+from sdrag.text.readings import readings
+from sdrag.text.spans import merge, splice, widen_each
+from sdrag.vocabulary import Confidential, Span
+
+_SEPARATORS = re.compile(r"[\W_]+")
+_APART = re.compile(
+    r"(?<=[^\W_])[\W_]{1,4}(?=[^\W_](?![^\W_]))"
+    r"|(?<=(?<![^\W_])[^\W_])[\W_]{1,4}(?=[^\W_])"
+)
+"""What is before or after a single letter, in a word or not: `noteM e y e r sbook`."""
+_BRIEF, _ACROSS = 500, 8
+"""In so many characters, forms of so many letters are looked for across words too."""
+_LONGEST = 5_000
+"""Characters of a run without a space that is searched; a longer one is never shown."""
+_BLANK = "\N{WHITE SQUARE}"
+
+
+_Propagated = Mapping[Span, frozenset[bytes]]
+"""Spans, and the keys of the rules that take each."""
+
+
+@dataclass(frozen=True, repr=False)
+class Propagation(Confidential):
+    """
+    What constraints take from the texts of a request.
+
+    Args:
+        located: The texts, and what was found in them.
+    """
+
+    located: Located
+    _taken: dict[int, Taken] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> Texts:
+        """As retrieved."""
+        return self.located.known.texts
+
+    @property
+    def setup(self) -> DisclosureSetup:
+        """The engine."""
+        return self.located.known.setup
+
+    @cached_property
+    def _registers(self) -> Mapping[bytes, Register]:
+        """What is to be known again, by the documents' keys."""
+        return self.setup.state.findings.registers(self.located.known.documents)
+
+    @cached_property
+    def _names(self) -> Mapping[bytes, list[str]]:
+        names: dict[bytes, list[str]] = {}
+        for name, rule in self.located.known.rules.items():
+            names.setdefault(rule, []).append(name)
+        return names
+
+    def register_of(self, text_index: int) -> Register:
+        """Return what is to be known again of the document of a text."""
+        return self._registers[self.located.known.documents[text_index]]
+
+    def name_rules(self, rules: Iterable[bytes]) -> frozenset[str]:
+        """Return the ids of constraints of the policy."""
+        return frozenset(name for rule in rules for name in self._names.get(rule, ()))
+
+    def take(self, text_index: int) -> Taken:
+        """Return what constraints take from a text."""
+        if text_index not in self._taken:
+            known = self._propagate(text_index).items()
+            named = ((span, self.name_rules(rules)) for span, rules in known)
+            self._taken[text_index] = {span: names for span, names in named if names}
+        return self._taken[text_index]
+
+    def take_leaf(self, index: int, leaf: str) -> frozenset[str]:
+        """Return the constraints a form of which an id or a plain value holds."""
+        state, document = self.setup.state, self.located.known.documents[index]
+        register = self.register_of(index)
+        made_of = (state.keys.text(document, "leaf", leaf), register.stamp)
+        rules: frozenset[bytes] | None = state.cuts.get(made_of)
+        if rules is None:
+            rules = find_disguised(leaf, {}, register)
+            state.cuts.put(made_of, rules)
+        return self.name_rules(rules)
+
+    def describe(self, text_index: int) -> tuple[object, ...]:
+        """Return the hashes of what is known of a text; empty to remember nothing."""
+        key = self.located.known.keys[text_index]
+        # What is not kept in the state has no tag: it is of this request alone.
+        tags = tuple(sorted(row.tag for row in self.located.rows.get(key, ())))
+        return (key, self.register_of(text_index).stamp, tags) if all(tags) else ()
+
+    def _propagate(self, text_index: int) -> _Propagated:
+        """Return what rules take from a text, worked out once in a process."""
+        made_of, memo = self.describe(text_index), self.setup.state.cuts
+        known: _Propagated | None = memo.get(made_of) if made_of else None
+        if known is None:
+            text, register = (
+                self.texts.all[text_index].text,
+                self.register_of(text_index),
+            )
+            known = propagate(text, self.located.spans_of(text_index), register)
+            if text_index >= len(self.texts.passages):
+                # A string that holds a form in disguise goes whole.
+                hidden = find_disguised(text, known, register)
+                known = {**known, WITHHOLD_ALL: hidden}
+            if made_of:
+                memo.put(made_of, known)
+        return known
+
+
+def propagate(
+    text: str, spans: Mapping[bytes, Iterable[Span]], register: Register
+) -> dict[Span, frozenset[bytes]]:
+    """Return all that rules take from a text: the spans, and the rules of each."""
+    matches = [(span, {rule}) for rule, each in spans.items() for span in each]
+    if register:
+        matches += [(span, {*rules}) for rules, span in register.find(readings(text))]
+    propagated: dict[Span, frozenset[bytes]] = {}
+    whole_words = widen_each(text, (span for span, _ in matches))
+    for span, (_, rules) in zip(whole_words, matches, strict=True):
+        propagated[span] = propagated.get(span, frozenset()) | rules
+    return propagated
+
+
+def find_disguised(
+    text: str, taken: Mapping[Span, frozenset[bytes]], register: Register
+) -> frozenset[bytes]:
+    """
+    Return the rules a form of which a path, an address or an id holds all the same.
+
+    `Ann%20Lee`, `ann_lee`, `AnnLee7` and, for longer forms, `annlee` are spellings of
+    one name; what holds one is never shown, since it cannot be cut without a trace.
+    """
+    spelt = _find_spelt(text, register) if register else frozenset[bytes]()
+
+    def without(rule: bytes) -> str:
+        spans = merge(span for span, rules in taken.items() if rule in rules)
+        return splice(text, spans, lambda span: _BLANK * len(span))
+
+    return frozenset(
+        rule for rule in spelt if rule in _find_spelt(without(rule), register)
+    )
+
+
+def _find_spelt(text: str, register: Register) -> frozenset[bytes]:
+    read = readings(text)
+    parted = (fold(_SEPARATORS.sub(" ", reading.text)) for reading in read)
+    runs = {
+        _SEPARATORS.sub("", token)
+        for reading in read
+        for token in (reading.text + "\n" + _APART.sub("", reading.text)).split()
+    }
+    if max(map(len, runs), default=0) > _LONGEST:  # it would take minutes to search
+        return register.rules()
+    rules = register.inside(runs, DENSE)
+    if len(text) <= _BRIEF:
+        whole = {_SEPARATORS.sub("", reading.text) for reading in read}
+        rules |= register.inside(whole, _ACROSS)
+    return rules.union(*(by for by, _ in register.find_forms((*read, *parted))))
