@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.suites.linkage import link_scores
 from benchmarks.suites.linkage_clusters import Cluster
-from sdrag.disclosure.disclose import redact_for_audience
+from sdrag.disclosure.redacted_index import redact_for_audience
 from sdrag.effects.calls import Port
 from sdrag.engine import HostSearch
 from sdrag.linkage import assess

@@ -18,8 +18,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 from uuid import uuid4
 
 from sdrag.disclosure import Ingested, forget_document
-from sdrag.disclosure.disclose import DOCUMENT_KEY, control_keys, redact_for_audience
 from sdrag.disclosure.hierarchy import HierarchySettings, add_summaries
+from sdrag.disclosure.redacted_index import (
+    DOCUMENT_KEY,
+    control_keys,
+    redact_for_audience,
+)
 from sdrag.disclosure.texts import LAYER_KEY
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.progress import batched, progress_bar

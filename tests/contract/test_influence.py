@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import QueryBundle
 
-from sdrag.disclosure.disclose import redact_for_audience
-from sdrag.disclosure.redacted_index import VIEW_KEY, redact_question
+from sdrag.disclosure.redacted_index import (
+    VIEW_KEY,
+    redact_for_audience,
+    redact_question,
+)
 from sdrag.effects.steps import run
 from sdrag.errors import PolicyError, UsageError
 from sdrag.pipeline import Engine, Request, disclose

@@ -13,7 +13,7 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.disclosure.disclose import redact_for_audience
+from sdrag.disclosure.redacted_index import redact_for_audience
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine
 from sdrag.vocabulary import Passage, Principal

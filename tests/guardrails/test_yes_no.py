@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure.disclose import redact_for_audience
+from sdrag.disclosure.redacted_index import redact_for_audience
 from sdrag.effects.steps import run
 from sdrag.guardrails.answer_work import DECLINED, Draft
 from sdrag.pipeline import Engine, Request, check_answer, disclose

@@ -57,10 +57,10 @@ def test_a_tool_leaves_no_answer_in_the_frames_of_an_error(use, mode):
 def test_what_was_retrieved_is_in_no_frame_of_a_later_error(face, monkeypatch):
     """The host has answered, and then something of ours breaks."""
 
-    def broken(*_):
+    def broken(*_, **__):
         raise RuntimeError(RAW)
 
-    monkeypatch.setattr("sdrag.pipeline.enforce", broken)
+    monkeypatch.setattr("sdrag.pipeline.choose_enforcement", broken)
     with pytest.raises(InternalError) as caught:
         face(Scenario("found", [Passage("p", RAW)], SETTINGS))
 

@@ -28,7 +28,7 @@ from uuid import UUID
 
 import numpy as np
 
-from sdrag.disclosure.disclose import control_keys
+from sdrag.disclosure.redacted_index import control_keys
 from sdrag.disclosure.texts import LAYER_KEY
 from sdrag.effects.progress import progress_bar
 from sdrag.effects.prompts import (

@@ -97,8 +97,8 @@ def locate_texts(
             that was not chosen counts as looked for.
     """
     known = KnownFindings(texts, setup)
-    local = known.find_unread(known.local, from_document=from_document)
-    model = known.find_unread(known.model, from_document=from_document)
+    local = known.find_unread(setup.local_key, from_document=from_document)
+    model = known.find_unread(setup.model_key, from_document=from_document)
     failed = known.find_failures(model)
     model = _drop_failing(model, failed)
     if from_document:
@@ -134,7 +134,7 @@ def read_once(texts: Texts, setup: DisclosureSetup) -> Steps[Located]:
     wanted = dict(enumerate(texts.applied[: len(texts.passages)]))
     groups = texts.groups(wanted)
     yield from _read_locally(known, groups, reading, from_document=False)
-    rows = _rows(known, known.local, wanted, reading.local, (), from_document=False)
+    rows = _rows(known, setup.local_key, wanted, reading.local, (), from_document=False)
     rows_by_text = _join_rows(known, rows)
     findings, read = _list_findings(reading), len(wanted)
     return Located(known, rows_by_text, reading.doubts, {}, findings, read)
@@ -166,10 +166,10 @@ def _keep(
     from_document: bool,  # noqa: FBT001 -- as the rows'
 ) -> list[FindingRow]:
     """Keep what was looked for and found, with what is to be known again."""
-    of_local = known.local, local, reading.local, reading.doubts
+    of_local = known.setup.local_key, local, reading.local, reading.doubts
     rows = _rows(known, *of_local, from_document=from_document)
-    if known.model is not None:
-        of_model = known.model, seen, reading.quoted, reading.failed
+    if known.setup.model_key is not None:
+        of_model = known.setup.model_key, seen, reading.quoted, reading.failed
         rows += _rows(known, *of_model, from_document=from_document)
     known.setup.state.findings.add(rows, _forms(known, reading))
     return rows

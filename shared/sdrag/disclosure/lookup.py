@@ -20,7 +20,7 @@ from sdrag.detectors.language import find_language
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.setup import DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Texts
-from sdrag.state.findings import LOCAL, MODEL, FindingRow
+from sdrag.state.findings import FindingRow
 from sdrag.vocabulary import STRUCTURED, Confidential, Finding, Span
 
 ENCODED = "encoded"
@@ -50,8 +50,6 @@ class KnownFindings(Confidential):
         rules: Their keys, by their ids.
         documents: The key of each text's document.
         keys: The key of each text.
-        local: The key of the local engine.
-        model: The key of the model, if there is one.
         rows: Of the state, by the text's key.
     """
 
@@ -69,12 +67,8 @@ class KnownFindings(Confidential):
                 zip(self.documents, texts.all, strict=True)
             )
         ]
-        self.local = LOCAL + keys.of("engine", setup.locator.identity)
-        self.model = (
-            MODEL + keys.of("model", setup.model_id) if setup.has_model else None
-        )
         self.rows: Mapping[bytes, Sequence[FindingRow]] = (
-            setup.state.findings.read(self.keys, self.local) if stored else {}
+            setup.state.findings.read(self.keys, setup.local_key) if stored else {}
         )
 
     def find_unread(self, engine: bytes | None, *, from_document: bool) -> Wanted:

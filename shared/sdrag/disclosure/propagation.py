@@ -2,7 +2,7 @@
 What constraints take from each text, with all that its document makes known again.
 
 Findings are kept raw, so they are propagated here: what was found in the text and what
-its document's register knows again are united and widen_each to whole words. A word is cut
+its document's register knows again are united and widened to whole words. A word is cut
 whole or not at all, so no cut can lay a form bare that stood inside a word, whichever
 of the constraints are enforced. What comes of it is remembered by this process.
 """

@@ -33,6 +33,7 @@ from sdrag.memo import Memo
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
 from sdrag.state import State
+from sdrag.state.findings import LOCAL, MODEL
 from sdrag.vocabulary import Constraint, Passage, Span
 
 _INSTALL = 'Run: pip install "sdrag[local]".'
@@ -199,6 +200,17 @@ class DisclosureSetup:
     def key(self) -> bytes:
         """Makes stamps and aliases that nobody can forge, the same in every process."""
         return self.state.keys.of("aliases", size=32)
+
+    @cached_property
+    def local_key(self) -> bytes:
+        """The key of the local engine: what another one found is stale."""
+        return LOCAL + self.state.keys.of("engine", self.locator.identity)
+
+    @cached_property
+    def model_key(self) -> bytes | None:
+        """The key of the model, if there is one."""
+        named = self.state.keys.of("model", self.model_id)
+        return MODEL + named if self.has_model else None
 
     @cached_property
     def placeholders(self) -> Placeholders:

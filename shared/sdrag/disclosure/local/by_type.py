@@ -31,6 +31,7 @@ from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.spans import shift
 from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span
 
+_NAMES = frozenset({"LOCATION", "ORGANIZATION", "PERSON", "USERNAME"})
 _YEARS = 110
 _UNSURE = 0.6
 """The confidence of a place that nothing but its surroundings makes one."""
@@ -213,6 +214,19 @@ def _is_checked(mention: Mention) -> bool:
     if mention.type == "CODE":
         return mention.reason in _CHECKED_CODES
     return mention.type in _CHECKED
+
+
+def find_types(
+    text: str, mentions: Sequence[Mention], asked: Sequence[ParsedConstraint]
+) -> Iterator[Finding]:
+    """Yield the mentions of every type a constraint asks for, whatever is near them."""
+    for parsed in asked:
+        types = parsed.types | (_NAMES if parsed.names else frozenset())
+        for mention in mentions:
+            if is_of(mention, mention.span.of(text), types):
+                yield Finding(
+                    mention.span, parsed.constraint.id, "type", type=mention.type
+                )
 
 
 def is_of(mention: Mention, value: str, types: frozenset[str]) -> bool:

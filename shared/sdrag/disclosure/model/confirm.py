@@ -98,7 +98,7 @@ def _find_quotes(
         quotes[rule] = (*quotes.get(rule, ()), finding.span)
     applied = {known.rules[name] for name in known.texts.applied[index]}
     for row in known.rows.get(known.keys[index], ()):
-        if row.engine == known.model:
+        if row.engine == known.setup.model_key:
             for rule in row.spans.keys() & applied:
                 quotes[rule] = (*quotes.get(rule, ()), *row.spans[rule])
     return quotes
