@@ -1,18 +1,18 @@
 """
 Cutting out what is withheld, and what stands in its place.
 
-All spans are replaced at once. What constraints take of the same stretch becomes one
-mark, and so do marks with nothing but light punctuation between them. A placeholder
-that is in the text already stays as it is; what only looks like one, and brackets
-around what goes, go along, so that no placeholder is in pieces or inside another.
+All spans are replaced at once. What constraints take of the same stretch gets one
+placeholder, and so do spans with nothing but light punctuation between them. One that
+is in the text already stays as it is; what only looks like one, and brackets around
+what goes, go along, so that no placeholder is in pieces or inside another.
 
-`Dear [person], your rent of [amount] was due on [date].` A mark depends on the words it
-replaces and on the constraints that take them, and on nothing else: not on the
+`Dear [person], your rent of [amount] was due on [date].` A placeholder depends on the
+words it replaces and on the constraints that take them, and on nothing else: not on the
 question, the other chunks or the order in which they were indexed. `[withheld]` stands
 for what is cut by its meaning, and where adjacent words of two types go as one. With
-`placeholders: plain` there is one mark for everything.
+`placeholders: plain` there is one for everything.
 
-With `placeholders: numbered` a mark also says which words of its document it replaces:
+With `placeholders: numbered` it also says which words of its document it replaces:
 `[person-48213370]`. The number is a keyed hash of the document and the words, so it is
 the same in whatever chunk, order and process, and does not count what others may see.
 """
@@ -41,7 +41,7 @@ from sdrag.vocabulary import Confidential, Constraint, Span
 Taken = Mapping[Span, frozenset[str]]
 """Spans, and the ids of the constraints that take each."""
 WITHHOLD_ALL = Span(0, maxsize)
-"""What takes this takes a text whole: nothing of it may leave, no mark either."""
+"""What takes this takes a text whole: not even a placeholder may leave."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,44 +57,44 @@ class RedactedText(Confidential):
 class Replacements:
     """What stands where in a redacted text; it holds none of the text."""
 
-    marks: tuple[tuple[Span, str], ...] | None = ()
+    placeholders: tuple[tuple[Span, str], ...] | None = ()
     constraint_ids: tuple[str, ...] = ()
 
     def apply(self, text: str) -> RedactedText:
         """Replace them in the text that they were found for."""
-        if self.marks is None:
+        if self.placeholders is None:
             return RedactedText(None, self.constraint_ids, 1)
-        marks = dict(self.marks)
-        redacted = splice(text, marks, marks.__getitem__)
-        return RedactedText(redacted, self.constraint_ids, len(marks))
+        placeholders = dict(self.placeholders)
+        redacted = splice(text, placeholders, placeholders.__getitem__)
+        return RedactedText(redacted, self.constraint_ids, len(placeholders))
 
 
 def cut(
-    text: str, taken: Taken, applied: Sequence[str], marks: PlaceholderStyle
+    text: str, taken: Taken, applied: Sequence[str], style: PlaceholderStyle
 ) -> Replacements:
     """Return what constraints replace in a text."""
     enforced = frozenset(applied)
     spans = {span: by & enforced for span, by in taken.items() if by & enforced}
     whole = spans.pop(WITHHOLD_ALL, frozenset[str]())
     if spans:
-        standing = SpanUnion(marks.placeholders.find(text))
+        standing = SpanUnion(style.placeholders.find(text))
         spans = {span: by for span, by in spans.items() if not standing.contains(span)}
     taking = whole.union(*spans.values())
     names = tuple(name for name in applied if name in taking)
     if whole:
         return Replacements(None, names)
-    alike = marks.placeholders.find_alike(text) if spans else ()
+    alike = style.placeholders.find_alike(text) if spans else ()
     touched = filter(SpanUnion(spans).overlaps, alike)
     regions = [
         with_brackets(text, region)
-        for region in _join(text, (*spans, *touched), marks.between)
+        for region in _join(text, (*spans, *touched), style.between)
     ]
     parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
     starts = [region.start for region in regions]
     for span, by in spans.items():
         parts[regions[bisect_right(starts, span.start) - 1]].append((span, by))
     return Replacements(
-        tuple((r, marks.mark(text, r, part)) for r, part in parts.items()), names
+        tuple((r, style.choose(text, r, part)) for r, part in parts.items()), names
     )
 
 
@@ -112,7 +112,7 @@ _NAMED = ("person", *_OTHER_NAMES)
 _ANY_NAME = "name"
 _NO_NOUNS: tuple[tuple[str, ...], bool] = ((), False)
 _LIGHT = re.compile(r"[^\S\n]*[,/&+'\"()\u2013-]*[^\S\n]*")
-"""What may stand between two marks that become one: no end of a sentence or cell."""
+"""What may stand between two that become one: no end of a sentence or cell."""
 _CLOSE = re.compile("[^\\S\n]*|['\u2019-]")
 """What may stand between two parts of what has one number."""
 
@@ -124,13 +124,13 @@ _Nouns = tuple[tuple[str, ...], bool]
 @dataclass(frozen=True)
 class PlaceholderStyle:
     """
-    The marks of a policy.
+    The placeholders of a policy.
 
     Args:
         placeholders: What may be in a text already.
         plain: In place of everything; empty to say the type.
         nouns: What each constraint takes, by its id.
-        numbered: Whether a mark has a number, where it says the type.
+        numbered: Whether a placeholder has a number, where it says the type.
         keys: Of the document, which numbers are made with.
     """
 
@@ -158,7 +158,7 @@ class PlaceholderStyle:
         return cls(placeholders, "", nouns, section.placeholders == "numbered")
 
     def of_document(self, keys: DocumentKeys) -> Self:
-        """Return the marks of one document."""
+        """Return the placeholders of one document."""
         return replace(self, keys=keys) if self.numbered else self
 
     @cached_property
@@ -168,10 +168,10 @@ class PlaceholderStyle:
 
     @property
     def between(self) -> re.Pattern[str]:
-        """What may stand between two marks that become one."""
+        """What may stand between two placeholders that become one."""
         return _CLOSE if self.numbered else _LIGHT
 
-    def mark(
+    def choose(
         self, text: str, region: Span, taken: Iterable[tuple[Span, Iterable[str]]]
     ) -> str:
         """Return what stands in place of a region."""

@@ -19,7 +19,7 @@ from sdrag.disclosure.lookup import find_unreadable
 from sdrag.disclosure.model.extract import extract
 from sdrag.disclosure.model.rephrase import rephrase
 from sdrag.disclosure.propagation import Propagation
-from sdrag.disclosure.release import Cutter, record_decision, withhold
+from sdrag.disclosure.release import Cutter, record_decision
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.effects.steps import Steps, replied, try_each
@@ -118,6 +118,7 @@ def _withhold_all(
     """Withhold everything; ids are aliased, for nobody has looked at them."""
     code = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
     redactions = tuple(
-        withhold(alias(passage.id, setup.key), code) for passage in passages
+        Redaction(None, alias(passage.id, setup.key), reason=code)
+        for passage in passages
     )
     return Disclosed(redactions, tuple(map(record_decision, redactions)))

@@ -83,15 +83,11 @@ def _bind_new(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None
         return
     rules = setup.policy.rules
     asked = [rule for rule in rules if not rule.always]
-    chunks = _bindable(passages)
+    # Not to summaries: for what may say anything, every constraint may hold.
+    chunks = [passage for passage in passages if not passage.metadata.get(LAYER_KEY)]
     known = setup.state.bindings.read(chunks, asked)
     new = [p for p, bound in zip(chunks, known, strict=True) if bound is None]
     yield from bind(new, rules, setup.state, setup.policy.disclosure)
-
-
-def _bindable(passages: Sequence[Passage]) -> list[Passage]:
-    """Leave out summaries: for what may say anything, every constraint may hold."""
-    return [passage for passage in passages if not passage.metadata.get(LAYER_KEY)]
 
 
 def locate(
@@ -109,17 +105,16 @@ def locate(
             yield from _bind_new(batch, setup)
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         candidates = yield from choose_for(batch, "", None, unlimited)
-        lookup = yield from locate_texts(
-            texts, setup, candidates.asked, from_document=True
-        )
+        chosen = candidates.asked
+        located = yield from locate_texts(texts, setup, chosen, from_document=True)
         if setup.has_embeddings:
             setup.state.bindings.place({p.id: setup.document_of(p) for p in batch})
-        doubts = lookup.doubts | lookup.fallbacks
+        doubts = located.doubts | located.fallbacks
         doubtful = {text_index for text_index, _ in doubts}
         codes = dict.fromkeys((index, code) for (index, _), code in doubts.items())
         reasons = Counter(code for _, code in codes)
         known = len(batch) - len(doubtful)
-        done += Ingested(len(batch), known, lookup.read, reasons)
+        done += Ingested(len(batch), known, located.read, reasons)
         if progress is not None:
             progress(done.passages, len(passages))
     return done

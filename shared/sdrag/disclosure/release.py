@@ -83,17 +83,12 @@ class Cutter(Confidential):
 
         What they replace is worked out once in a process.
         """
-        text, rules = (
-            self.texts.all[text_index].text,
-            self.located.known.rules,
-        )
+        rules, state = self.located.known.rules, self.propagation.setup.state
         placed = (part for name in names for part in (name, rules[name].hex()))
-        state, hashes = (
-            self.propagation.setup.state,
-            self.propagation.describe(text_index),
-        )
+        hashes = self.propagation.describe(text_index)
         made_of = (*hashes, state.keys.of("cut", self._style.style, *placed))
         known: Replacements | None = state.cuts.get(made_of) if hashes else None
+        text = self.texts.all[text_index].text
         if known is None:
             taken = self.propagation.take(text_index)
             known = cut(text, taken, names, self.style_of(text_index))
@@ -133,10 +128,7 @@ class Cutter(Confidential):
             return Redaction(None, public, every, redacted.spans, reason)
         metadata = self._rewrite_metadata(index, holding)
         taking = {*names}.union(*holding.values())
-        for text_index in (
-            index,
-            *self.texts.string_indices[index].values(),
-        ):
+        for text_index in (index, *self.texts.string_indices[index].values()):
             taking |= frozenset().union(*self.propagation.take(text_index).values())
         if evident := [name for name in applied if name in taking]:
             metadata[EVIDENCE_KEY] = {
@@ -185,11 +177,6 @@ class Cutter(Confidential):
     def _find_doubt(self, text_index: int, names: Sequence[str]) -> str:
         codes = (self.doubts.get((text_index, name)) for name in names)
         return next(filter(None, codes), "") if self.doubts else ""
-
-
-def withhold(identity: str, reason: str) -> Redaction:
-    """Withhold a passage before it was read."""
-    return Redaction(None, identity, reason=reason)
 
 
 def record_decision(redaction: Redaction) -> Decision:
