@@ -135,13 +135,19 @@ def test_threads_embed_side_by_side(monkeypatch):
 
 
 def test_loading_asks_no_network_and_prints_nothing():
-    """In a fresh process, with no variable set that keeps the libraries offline."""
+    """
+    All that a question needs, each network once.
+
+    In a fresh process, with no variable set that keeps the libraries offline.
+    """
     code = (
         "import socket\n"
         "def refuse(*_args, **_kwargs): raise SystemExit('network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "from sdrag.embeddings import embed_texts, embed_tokens\n"
+        "import sdrag; sdrag.warm_up(); sdrag.warm_up()\n"
+        "from sdrag.embeddings import _load, embed_texts, embed_tokens\n"
         "embed_texts(['Boat']), embed_tokens(['Boat'])\n"
+        "assert _load.cache_info().misses == 7\n"
     )
     kept = {"PATH", "PYTHONPATH", "HOME"} & os.environ.keys()
     done = subprocess.run(
@@ -241,16 +247,6 @@ def test_sentences_that_fit_are_never_cut(lengths):
 
     for window in tokens.windows():
         assert len(window.ids) == sum(lengths[number] for number in {*window.sentences})
-
-
-def test_all_that_a_question_needs_is_loaded():
-    """In a fresh process, each network once."""
-    code = (
-        "import sdrag; sdrag.warm_up(); sdrag.warm_up()\n"
-        "from sdrag.embeddings import _load\n"
-        "assert _load.cache_info().misses == 7\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_missing_extra_is_named(monkeypatch):
