@@ -25,12 +25,21 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from torch.nn import GELU, Dropout, LayerNorm, Linear, Module, ModuleList, Parameter
-from torch.nn import Sequential
+from torch.nn import (
+    GELU,
+    Dropout,
+    LayerNorm,
+    Linear,
+    Module,
+    ModuleList,
+    Parameter,
+    Sequential,
+)
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
-from sdrag.guardrails.statements.entailment import Pieces, read_pieces
+from sdrag.embeddings import embed_tokens
+from sdrag.guardrails.statements.entailment import Pieces, pieces_of
 from sdrag.text.sentences import sentences
 
 FOLDER = Path(__file__).parent
@@ -248,13 +257,12 @@ class Reader:
     def add(self, texts: Iterable[str]) -> None:
         """Embed what is new."""
         new = sorted({text for text in texts if text not in self.read})
-        for text, pieces in zip(new, read_pieces(new), strict=True):
-            self.read[text] = pieces
+        for text, embedded in zip(new, embed_tokens(new), strict=True):
+            self.read[text] = pieces_of(text, *embedded)
 
     def join(self, texts: tuple[str, ...]) -> Pieces:
         """Return the pieces of texts that are read one by one."""
-        rows = np.vstack([self.read[text].rows for text in texts])
-        return Pieces(tuple(p for text in texts for p in self.read[text].texts), rows)
+        return Pieces.join([self.read[text] for text in texts])
 
 
 def batches(groups: Sequence[Group], rng: random.Random) -> list[list[Group]]:
@@ -334,7 +342,9 @@ def train(options: argparse.Namespace) -> None:
             if done >= 1:
                 break
             for group in optimizer.param_groups:
-                group["lr"] = options.rate * min(1, (steps + 1) / 100) * (1 - 0.97 * done)
+                group["lr"] = (
+                    options.rate * min(1, (steps + 1) / 100) * (1 - 0.97 * done)
+                )
             known = [reader.join(group.evidence) for group in batch]
             rows = [at for at, group in enumerate(batch) for _ in group.claims]
             told = [reader.read[claim] for group in batch for claim, _ in group.claims]

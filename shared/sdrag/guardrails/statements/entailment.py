@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdrag.embeddings import embed_tokens
 from sdrag.errors import InternalError
-from sdrag.vocabulary import SCORE_DIGITS
+from sdrag.vocabulary import SCORE_DIGITS, Span
 
 if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float32]]
@@ -40,10 +39,11 @@ class Pieces(NamedTuple):
     texts: tuple[str, ...]
     rows: Array
 
-    def __add__(self, other: tuple[Any, ...]) -> Pieces:
-        """Join two texts, each read by itself."""
-        texts, rows = other
-        return Pieces(self.texts + texts, np.vstack([self.rows, rows]))
+    @classmethod
+    def join(cls, parts: Sequence[Pieces]) -> Pieces:
+        """Join texts that were embedded one by one."""
+        texts = tuple(text for part in parts for text in part.texts)
+        return cls(texts, np.vstack([part.rows for part in parts]))
 
 
 class Verdict(NamedTuple):
@@ -53,17 +53,9 @@ class Verdict(NamedTuple):
     contradicted: float
 
 
-def read_pieces(texts: Sequence[str]) -> list[Pieces]:
-    """
-    Embed the word pieces of texts, each read alone.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-    """
-    return [
-        Pieces(tuple(span.of(text).lower() for span in spans), rows)
-        for text, (rows, spans) in zip(texts, embed_tokens(texts), strict=True)
-    ]
+def pieces_of(text: str, rows: Array, spans: Sequence[Span]) -> Pieces:
+    """Return the pieces of a text, as `embed_tokens` gives them."""
+    return Pieces(tuple(span.of(text).lower() for span in spans), rows)
 
 
 def judge(claim: Pieces, evidence: Pieces) -> Verdict:
@@ -142,10 +134,10 @@ def _split(rows: Array) -> Array:
 
 
 def _softmax(rows: Array) -> Array:
-    powers: Array = np.exp(rows - rows.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
+    powers = np.exp(rows - rows.max(-1, keepdims=True))
+    return np.asarray(powers / powers.sum(-1, keepdims=True), dtype=np.float32)
 
 
 def _gelu(rows: Array) -> Array:
-    cubic: Array = (rows + 0.044715 * rows**3) * (2.0 / np.pi) ** 0.5
-    return 0.5 * rows * (1.0 + np.tanh(cubic))
+    cubic = (rows + 0.044715 * rows**3) * (2.0 / np.pi) ** 0.5
+    return np.asarray(0.5 * rows * (1.0 + np.tanh(cubic)), dtype=np.float32)
