@@ -43,6 +43,7 @@ from sdrag.guardrails.statements.words import (
     read_sentences,
     read_tokens,
 )
+from sdrag.text.quotations import find_quotations
 from sdrag.text.sentences import sentences
 from sdrag.text.sentences import words as word_spans
 from sdrag.vocabulary import SCORE_DIGITS, Span
@@ -154,7 +155,8 @@ def _score(
     agreement = compare(tokens, cited, evidence)
     faults = ("missing",) if agreement.missing else agreement.conflicts
     novelty = _novelty(claim, spoken.words, closeness, frozenset().union(*sets))
-    if novelty > _NOVEL and CERTAIN.isdisjoint(faults):
+    quotes = find_quotations(claim)  # what is quoted is in the words of the evidence
+    if novelty > _NOVEL and not quotes and CERTAIN.isdisjoint(faults):
         chance = judge(spoken.whole, Pieces.join(near)).supported
         score, faults = min(1.0, chance / _LIKELY / 2), ()
     elif faults:
