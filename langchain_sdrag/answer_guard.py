@@ -90,7 +90,8 @@ class AnswerGuard(
         if missing:
             raise UsageError(f"The input lacks {', '.join(missing)}.", hint=_WRITE)
         context, answer = given["context"], given["answer"]
-        if isinstance(answer, Mapping) and "sources" in answer:
+        if isinstance(answer, Mapping) and {"answer", "sources"} <= answer.keys():
+            # As `HighlightAndSummarize(return_sources=True)` gives it.
             answer = answer["answer"]
         if isinstance(context, (str, Document)) or not isinstance(context, Sequence):
             raise UsageError(

@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from sdrag.disclosure.setup import not_understood
+from sdrag.disclosure.enforceable import not_understood
 from sdrag.policy import Policy
 
 ROOT = Path(__file__).parent.parent

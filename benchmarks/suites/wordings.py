@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from benchmarks.suites.json_files import DATA, read_rows
-from sdrag.disclosure.setup import not_understood
+from sdrag.disclosure.enforceable import not_understood
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage

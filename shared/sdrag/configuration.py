@@ -20,8 +20,9 @@ from sdrag.detectors import Detector, detector_identity
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.models import UnionDetector
 from sdrag.detectors.tagger import TaggerDetector
+from sdrag.disclosure.enforceable import check_understood
 from sdrag.disclosure.local import LocalLocator
-from sdrag.disclosure.setup import DisclosureSetup, check_understood
+from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.effects.limits import Limits
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Failure, Steps, replied, run

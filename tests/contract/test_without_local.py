@@ -18,7 +18,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import embeddings
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.setup import not_understood, why_not
+from sdrag.disclosure.enforceable import not_understood, why_not
 from sdrag.errors import ConstraintNotUnderstoodError, MissingExtraError
 from sdrag.policy import Policy
 from sdrag.studio.authoring.understood_as import describe

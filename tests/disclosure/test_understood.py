@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.disclosure import setup, vagueness
-from sdrag.disclosure.setup import check_understood, not_understood
+from sdrag.disclosure import enforceable, vagueness
+from sdrag.disclosure.enforceable import check_understood, not_understood
 from sdrag.errors import ConstraintNotUnderstoodError, PolicyError
 from sdrag.policy import Policy
 
@@ -102,7 +102,7 @@ def test_whatever_is_refused_comes_with_sentences_that_are_accepted(
 ) -> None:
     """In other languages, of one word, misspelt, vague: always three."""
     if not has_networks:
-        for module in (setup, vagueness):
+        for module in (enforceable, vagueness):
             monkeypatch.setattr(module, "installed", lambda: False)
     reasons = not_understood(Policy.read({"constraints": REFUSED}))
     offered = [re.findall("“(.+?)”", reason) for reason in reasons.values()]

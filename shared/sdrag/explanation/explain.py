@@ -19,9 +19,10 @@ from typing import Any
 from sdrag.detectors import Detector
 from sdrag.disclosure.binding import choose_for
 from sdrag.disclosure.disclose import enforce, release_all
+from sdrag.disclosure.enforceable import not_understood
 from sdrag.disclosure.keep import apply_keeps
 from sdrag.disclosure.release import Cutter
-from sdrag.disclosure.setup import DisclosureSetup, not_understood
+from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts, name_documents
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Reply, Steps

@@ -271,6 +271,6 @@ def _counts(number: str, types: frozenset[str]) -> bool:
 
 def _may_be_years(number: str) -> bool:
     """Return True if a number could be somebody's age."""
-    if number.isdigit():
+    if number.isdecimal():
         return 0 < int(number) <= _YEARS
     return number.isalpha() and number not in {"hundred", "thousand", "million"}

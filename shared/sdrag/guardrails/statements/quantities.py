@@ -211,7 +211,7 @@ def _month(tokens: TokenText, at: int) -> int:
 
 def _day(tokens: TokenText, at: int) -> int:
     digits = _ORDINAL.sub("", _word(tokens, at))
-    in_month = digits.isdigit() and 1 <= int(digits) <= 31
+    in_month = digits.isdecimal() and 1 <= int(digits) <= 31
     return int(digits) if in_month else 0
 
 

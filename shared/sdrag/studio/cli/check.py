@@ -171,7 +171,7 @@ def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
 
 def _as_dict(path: Path, parsed: ParsedConstraint, policy: Policy) -> dict[str, Any]:
     """Return how a constraint is understood, in no word of it."""
-    from sdrag.disclosure.setup import find_less, why_not
+    from sdrag.disclosure.enforceable import find_less, why_not
 
     reason = why_not(parsed, policy)
     return {

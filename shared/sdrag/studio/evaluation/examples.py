@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sdrag.disclosure.enforceable import not_understood
 from sdrag.disclosure.keep import find_kept
-from sdrag.disclosure.setup import not_understood
 from sdrag.effects.prompts import Prompt
 from sdrag.framework import Model
 from sdrag.options import Options

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from sdrag.detectors.local import LocalDetector
-from sdrag.disclosure.setup import not_understood
+from sdrag.disclosure.enforceable import not_understood
 from sdrag.explanation import Explainer, Explanation
 from sdrag.explanation.marked import Mark, stretches
 from sdrag.linkage import Masked, fit
