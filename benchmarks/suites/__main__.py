@@ -74,13 +74,17 @@ def answers(
         Literal["all", "development", "aside"],
         typer.Option(help="All pairs, those to develop on, or those set aside."),
     ] = "all",
+    claims: Annotated[
+        Path | None,
+        typer.Option(help="Sources with claims in other words, in place of --data."),
+    ] = None,
     errors: Errors = 0,
     as_json: AsJson = False,
 ) -> None:
     """Give claims that are true to a source, and claims turned around, to the guard."""
-    from benchmarks.suites.answers import evaluate_answers, read_answers
+    from benchmarks.suites.answers import evaluate_answers, read_answers, read_claims
 
-    rows = read_answers(data, part)
+    rows = read_claims(claims) if claims else read_answers(data, part)
     show(evaluate_answers(rows, partial(_show_mistaken, errors)), as_json=as_json)
 
 

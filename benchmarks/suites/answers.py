@@ -23,7 +23,14 @@ from sdrag.pipeline import Engine, check_answer
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
-__all__ = ["AnswerRow", "Part", "TriedAnswer", "evaluate_answers", "read_answers"]
+__all__ = [
+    "AnswerRow",
+    "Part",
+    "TriedAnswer",
+    "evaluate_answers",
+    "read_answers",
+    "read_claims",
+]
 
 Part = Literal["all", "development", "aside"]
 
@@ -82,6 +89,26 @@ def read_answers(path: Path | None = None, part: Part = "all") -> list[AnswerRow
     form = f"an answer with {', '.join(AnswerRow._fields)}"
     rows = read_rows(source, _row, form)
     return [row for row in rows if part in {"all", row.part}]
+
+
+def read_claims(path: Path) -> list[AnswerRow]:
+    """
+    Read sources with claims in other words, right ones and wrong ones: a row each.
+
+    Raises:
+        UsageError: A line is no source with its facts.
+    """
+    form = "a source with facts, each with right and wrong claims"
+    return [row for source in read_rows(path, _claims_of, form) for row in source]
+
+
+def _claims_of(given: Mapping[str, Any]) -> list[AnswerRow]:
+    return [
+        AnswerRow("other words", "aside", given["source"], claim, name == "right")
+        for fact in given["facts"]
+        for name in ("right", "wrong")
+        for claim in fact[name]
+    ]
 
 
 def _row(given: Mapping[str, Any]) -> AnswerRow:

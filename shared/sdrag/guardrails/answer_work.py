@@ -40,12 +40,14 @@ class ClaimSupport(Confidential):
 
     Args:
         score: The support, from 0 to 1; None where it could not be checked.
+        novelty: How far its words are from the passages', as the local scorer has it.
         faults: The local scorer's rules that it fails.
     """
 
     claim: Claim
     score: float | None
     passage_ids: tuple[str, ...] = ()
+    novelty: float = 0.0
     faults: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

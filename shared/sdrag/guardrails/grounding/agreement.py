@@ -27,8 +27,6 @@ from sdrag.guardrails.statements.polarity import polarity_differs
 from sdrag.guardrails.statements.quantities import read_quantities
 from sdrag.guardrails.statements.words import TokenText, word_set
 
-CERTAIN = frozenset({"missing", "figures", "bounds", "names"})
-"""Faults that no other wording explains."""
 _MOST_ADDED = 3
 _UNIVERSAL = word_set(
     "all every each everyone everybody everything always entirely completely both"

@@ -20,7 +20,6 @@ from itertools import islice
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, ClaimSupport, Draft, Guarded
 from sdrag.guardrails.grounding import GroundingSection
-from sdrag.guardrails.grounding.agreement import CERTAIN
 from sdrag.guardrails.grounding.yes_no import (
     find_affirmed,
     is_bare_verdict,
@@ -36,6 +35,8 @@ from sdrag.vocabulary import Passage, Span
 
 RULE = "grounding"
 
+_MOST_NOVEL = 0.6
+_CERTAIN = frozenset({"missing", "figures", "bounds", "names"})
 _MOST_EVIDENCE = 2_000
 """Characters of each passage that a judge reads at once."""
 
@@ -103,6 +104,7 @@ def _locally(
             claim,
             support.score,
             tuple(dict.fromkeys(evidence[at][0] for at in support.sentences)),
+            support.novelty,
             support.faults,
         )
         for claim, support in zip(claims, supported, strict=True)
@@ -151,9 +153,10 @@ def find_unsupported(
     """
     Say why a summary is not supported by what it was made of; nothing, if it is.
 
-    The local scorer takes many a paraphrase for invented, so where the policy names no
-    method, the model is asked about what the scorer doubts. A figure, a bound or a name
-    that is not there is no matter of doubt. Nor is what a yes or a no
+    All of it is in its few sentences, so the local scorer takes a word that is far from
+    each of theirs for invented. It takes many a paraphrase for that, so where the
+    policy names no method, the model is asked about what the scorer doubts. A figure,
+    a bound or a name that is not there is no matter of doubt. Nor is what a yes or a no
     affirms: it is in the asker's words, which could tell the model what to say.
     """
     section = policy.grounding or GroundingSection()
@@ -169,10 +172,10 @@ def find_unsupported(
     for support in (yield from supports(read, draft.passages, section)):
         if support.score is None:
             return "unchecked"
-        if support.score < section.threshold:
+        if support.score < section.threshold or support.novelty > _MOST_NOVEL:
             doubted.append(support)
     if any(
-        policy.grounding or CERTAIN & {*each.faults} or each.claim.text not in own
+        policy.grounding or _CERTAIN & {*each.faults} or each.claim.text not in own
         for each in doubted
     ):
         return "unsupported"

@@ -13,10 +13,6 @@ That is asked of the sentences that the claim rests on, by the rules of `agreeme
 figure or a name that these lack is looked for in the rest of the evidence. Where one is
 missing, or something conflicts, the score stays below a half, however similar the texts
 are; it is scaled, so that claims keep their order.
-
-These rules know words, so they misjudge a claim in other words than its evidence. Where
-a word of the claim is far from all that the evidence says, and no figure or name is
-missing, a trained network decides in their place: see `statements.entailment`.
 """
 
 from __future__ import annotations
@@ -32,8 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sdrag.embeddings import embed_tokens
-from sdrag.guardrails.grounding.agreement import CERTAIN, compare
-from sdrag.guardrails.statements.entailment import Pieces, judge, pieces_of
+from sdrag.guardrails.grounding.agreement import compare
 from sdrag.guardrails.statements.quantities import Value, read_numerals
 from sdrag.guardrails.statements.words import (
     TokenText,
@@ -43,14 +38,13 @@ from sdrag.guardrails.statements.words import (
     read_sentences,
     read_tokens,
 )
-from sdrag.text.quotations import find_quotations
 from sdrag.text.sentences import sentences
 from sdrag.text.sentences import words as word_spans
 from sdrag.vocabulary import SCORE_DIGITS, Span
 
 if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
-    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+    Pieces = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 Weights = Mapping[str, float]
 """The content words of a claim, with weights that sum to 1."""
@@ -63,10 +57,6 @@ _LEAST_GAIN = 0.12
 _SLOPE, _MIDDLE = 3.0, 2.7
 _MISSING, _CONFLICT = 0.25, 0.49
 """What is left of the score of a claim that the evidence lacks a part of, or denies."""
-_NOVEL = 0.6
-"""The novelty of a claim in other words."""
-_LIKELY = 0.3
-"""The probability of support that makes a score of a half: see benchmarks/claims/."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +67,21 @@ class Support:
     Args:
         score: From 0 to 1.
         sentences: The places of the sentences that support it best, ascending.
+        novelty: How far, from 0 to 1, the furthest of the words that the evidence lacks
+            is from its closest piece of it; 0 where none is lacking.
         faults: The rules of `agreement` that the claim fails, and `missing`.
     """
 
     score: float
     sentences: tuple[int, ...]
+    novelty: float = 0.0
     faults: tuple[str, ...] = ()
 
 
 class Spoken(NamedTuple):
-    """A claim's pieces; of those with content the rows, and the word of each."""
+    """A claim's content pieces, embedded, and the word that each is a piece of."""
 
-    whole: Pieces
-    pieces: Matrix
+    pieces: Pieces
     words: tuple[str, ...]
 
 
@@ -122,7 +114,7 @@ def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support
             weighed,
             sets,
             spoken[claim],
-            [known[at] for at in places],
+            _closeness(spoken[claim].pieces, [known[at] for at in places]),
             evidence=read,
             numerals=numerals,
         )
@@ -137,13 +129,12 @@ def _score(
     weights: Weights,
     sets: Sequence[frozenset[str]],
     spoken: Spoken,
-    near: Sequence[Pieces],
+    closeness: Row,
     *,
     evidence: Sequence[TokenText],
     numerals: frozenset[Value],
 ) -> Support:
     tokens = read_tokens(span.of(claim) for span in sentences(claim))
-    closeness = _closeness(spoken.pieces, [pieces.rows for pieces in near])
     value = max(
         _coverage(weights, frozenset().union(*sets[max(0, at - 1) : at + 2]))
         for at in range(len(sets))
@@ -153,35 +144,26 @@ def _score(
     score = 1.0 / (1.0 + math.exp(-_SLOPE * (float(value) - _MIDDLE)))
     cited = _choose_cited(weights, sets)
     agreement = compare(tokens, cited, evidence)
-    faults = ("missing",) if agreement.missing else agreement.conflicts
-    novelty = _novelty(claim, spoken.words, closeness, frozenset().union(*sets))
-    quotes = find_quotations(claim)  # what is quoted is in the words of the evidence
-    if novelty > _NOVEL and not quotes and CERTAIN.isdisjoint(faults):
-        chance = judge(spoken.whole, Pieces.join(near)).supported
-        score, faults = min(1.0, chance / _LIKELY / 2), ()
-    elif faults:
-        score *= _MISSING if agreement.missing else _CONFLICT
-    return Support(round(score, SCORE_DIGITS), cited, faults)
+    if agreement.missing:
+        score *= _MISSING
+    elif agreement.conflicts:
+        score *= _CONFLICT
+    novelty = _novelty(spoken.words, closeness, frozenset().union(*sets))
+    return Support(
+        round(score, SCORE_DIGITS),
+        cited,
+        round(novelty, SCORE_DIGITS),
+        ("missing",) if agreement.missing else agreement.conflicts,
+    )
 
 
-def _novelty(
-    claim: str, spoken: Sequence[str], closeness: Row, known: frozenset[str]
-) -> float:
-    """
-    Return how far the furthest word is that is not known, from 0 to 1.
-
-    Figures, and the units beside them, are left to the rules.
-    """
-    words = [span.of(claim) for span in word_spans(claim)]
-    figures = [any(map(str.isdigit, word)) for word in words]
-    beside = zip(words, figures, [False, *figures], [*figures[1:], False], strict=False)
-    exact = {word for word, *near in beside if any(near)}
+def _novelty(spoken: Sequence[str], closeness: Row, known: frozenset[str]) -> float:
+    """Return how far the furthest word is that is not known."""
     return max(
         (
             1.0 - float(close)
             for word, close in zip(spoken, closeness, strict=False)
-            if word not in exact
-            and not all(is_among(each, known) for each in content_words(word))
+            if not all(is_among(each, known) for each in content_words(word))
         ),
         default=0.0,
     )
@@ -243,11 +225,9 @@ def _embed(
         carry = [at for at, span in enumerate(spans) if _carries(span.of(text))]
         whole = word_spans(text[:_LONGEST])
         words = tuple(_word_at(text, spans[at], whole) for at in carry)
-        spoken[text] = Spoken(pieces_of(text, rows, spans), rows[carry], words)
-    return spoken, {
-        at: pieces_of(text, *embedded)
-        for at, text, embedded in zip(places, texts[count:], read[count:], strict=True)
-    }
+        spoken[text] = Spoken(rows[carry], words)
+    rows_of = (rows for rows, _ in read[count:])
+    return spoken, dict(zip(places, rows_of, strict=True))
 
 
 def _word_at(text: str, piece: Span, words: Sequence[Span]) -> str:
@@ -260,7 +240,7 @@ def _carries(piece: str) -> bool:
     return re.search(r"\w", piece) is not None and not is_function_word(piece.lower())
 
 
-def _closeness(claim: Matrix, others: Sequence[Matrix]) -> Row:
+def _closeness(claim: Pieces, others: Sequence[Pieces]) -> Row:
     """Return, for each content piece of the claim, its closest piece of the others."""
     if not len(claim) or not others:
         return np.full(1, 0.5, dtype=np.float32)
