@@ -1,18 +1,28 @@
-"""The packaged MiniLM as a LangChain embedding model: no key and no download."""
+"""Embedding models that run on this machine, for LangChain: no key."""
 
 from __future__ import annotations
 
 from langchain_core.embeddings import Embeddings
 
-from sdrag.embeddings import embed_texts
+from sdrag.embeddings import embed_texts, load_embedder
 
 
 class LocalEmbeddings(Embeddings):
-    """Embed with all-MiniLM-L6-v2 from the extra `local`; 384 numbers, unit length."""
+    """
+    Embed on this machine, in rows of unit length.
+
+    Args:
+        model: A model of sentence-transformers, from the extra of that name: a folder,
+            or a name, which it may download. By default the packaged all-MiniLM-L6-v2
+            of the extra `local`, of 384 numbers.
+    """
+
+    def __init__(self, model: str | None = None) -> None:
+        self._embed = embed_texts if model is None else load_embedder(model)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed texts."""
-        return embed_texts(texts).tolist()
+        return self._embed(texts).tolist()
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a question."""

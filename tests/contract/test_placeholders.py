@@ -121,7 +121,7 @@ SPLITTERS = {
 @pytest.mark.parametrize("name", SPLITTERS)
 def test_what_splits_at_spaces_splits_no_placeholder(name):
     """A chunk holds one whole, or nothing of it."""
-    numbered = DEFAULT.numbered("MEDICAL_CONDITION", "ab" * 16)
+    numbered = DEFAULT.number("MEDICAL_CONDITION", "ab" * 16)
     pseudonym = DEFAULT.pseudonym("NAME", "cd" * 16)
     text = f"{pseudonym} has {numbered}. " * 9
 
@@ -136,12 +136,12 @@ def test_what_only_looks_like_one_is_text():
     """An author's, another state's, a forged one: they go where a constraint takes."""
     own, other = open_state(), Placeholders.of(Policy(), b"another state")
     genuine = Placeholders.of(Policy(), own.shared_keys.placeholders)
-    number = genuine.numbered("NAME", "ab" * 16)
+    number = genuine.number("NAME", "ab" * 16)
     alike = {
         "an author's": "[NAME 48213]",
         "another state's": next(
             each
-            for each in (other.numbered("NAME", f"{n:032x}") for n in range(9))
+            for each in (other.number("NAME", f"{n:032x}") for n in range(9))
             if not genuine.holds(each)
         ),
         "a forged one": f"{number[:-2]}{(int(number[-2]) + 1) % 10}]",

@@ -96,6 +96,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.slow  # a clock, which a busy machine moves
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_is_linear_in_the_text(unit: str) -> None:
     """No repetition of anything makes the scan slower than linear."""

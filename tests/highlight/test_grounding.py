@@ -40,7 +40,7 @@ def judge(summary, of, policy=None, question="", model=fail, **options):
 
 def test_what_a_summary_invents_is_caught_and_what_it_rewords_is_not():
     """Of forty changed or invented facts two pass; two of forty right ones do not."""
-    pytest.importorskip("torch")
+    pytest.importorskip("onnxruntime")
     wrong = [judge(row["wrong"], row["of"]) for row in SUMMARIES]
     right = [judge(row["right"], row["of"]) for row in SUMMARIES]
     asked = [judge(row["right"], row["of"], model=lambda _: SURE) for row in SUMMARIES]
@@ -82,7 +82,7 @@ def test_a_model_is_asked_about_what_the_scorer_doubts(
     summary, reply, policy, why, asked
 ):
     """Never about a figure or a name; not at all where the policy names a method."""
-    pytest.importorskip("torch")
+    pytest.importorskip("onnxruntime")
     prompts = []
 
     def model(prompt):
@@ -95,7 +95,7 @@ def test_a_model_is_asked_about_what_the_scorer_doubts(
 
 def test_no_model_is_asked_in_the_words_of_the_asker():
     """They could tell it what to say; so a doubted yes gives the highlights."""
-    pytest.importorskip("torch")
+    pytest.importorskip("onnxruntime")
     prompts = []
 
     def model(prompt):
@@ -121,7 +121,7 @@ def test_a_yes_or_a_no_is_judged_by_what_it_affirms_of_the_question(
     question, verdict, why
 ):
     """By itself it says nothing that a highlight could support."""
-    pytest.importorskip("torch")
+    pytest.importorskip("onnxruntime")
     deposit = "The deposit is paid back within ten days of the return."
 
     assert judge(verdict, [deposit], question=question) == why

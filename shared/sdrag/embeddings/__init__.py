@@ -12,7 +12,7 @@ import importlib.util
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -137,6 +137,29 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
 def _key(text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, key=_secret, digest_size=16).digest()
+
+
+@cache
+def load_embedder(model: str) -> Callable[[Sequence[str]], Matrix]:
+    """
+    Return what embeds texts with another model of sentence-transformers.
+
+    Args:
+        model: A folder, or a name, which sentence-transformers may download.
+
+    Raises:
+        MissingExtraError: The extra `sentence-transformers` is not installed.
+    """
+    with require_extra("sentence-transformers", "Another embedding model"):
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 -- extra
+    encode = SentenceTransformer(model).encode
+
+    def embed(texts: Sequence[str]) -> Matrix:
+        given = [*map(readable, texts)]
+        rows: Matrix = encode(given, normalize_embeddings=True, show_progress_bar=False)
+        return rows
+
+    return embed
 
 
 def _read(texts: Iterable[str]) -> Iterator[tuple[Matrix, list[tuple[int, int]]]]:
