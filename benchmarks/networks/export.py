@@ -3,7 +3,8 @@ Write what the package runs in ONNX Runtime: graphs, and weights in eight bits.
 
 A graph says what is computed, and names its weights. Those of the published MiniLM are
 packed once for all graphs; `trained/` holds those of the trained layers, as training
-wrote them. A matrix is packed as whole numbers of -127 to 127, and a scale a row.
+wrote them. A matrix is packed as whole numbers of -127 to 127, and every 32 of a row
+have a scale of their own.
 
     python -m benchmarks.networks.export [gate.onnx ...]
 """
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[2] / "shared" / "sdrag"
 LOCAL = PACKAGE / "disclosure" / "local"
 TRAINED = Path(__file__).parent / "trained"
+GROUP = 32
+"""Numbers of a row that share a scale."""
+_LEAST = 1e-8
 _OPSET = 20
 _UNUSED = frozenset(
     {"embeddings.position_ids", "pooler.dense.bias", "pooler.dense.weight"}
@@ -233,11 +237,12 @@ def pack(source: Path, target: Path, **said: str) -> None:
         if name in _UNUSED:
             continue
         packed[name] = row
-        if row.ndim == 2 and min(row.shape) > 2:
-            wide = row.astype(np.float32)
-            scale = np.abs(wide).max(axis=1, keepdims=True) / 127
-            packed[name] = np.round(wide / scale).astype(np.int8)
-            packed[f"{name}.scale"] = scale
+        if row.ndim == 2 and row.shape[1] % GROUP == 0:
+            wide = row.astype(np.float32).reshape(len(row), -1, GROUP)
+            scale = (np.abs(wide).max(axis=2, keepdims=True) / 127).astype(np.float16)
+            whole = np.round(wide / np.maximum(scale.astype(np.float32), _LEAST))
+            packed[name] = whole.clip(-127, 127).astype(np.int8).reshape(row.shape)
+            packed[f"{name}.scale"] = scale[..., 0]
     save_file(packed, target, metadata)
 
 

@@ -81,7 +81,9 @@ def _load(path: Traversable) -> dict[str, Any]:
     stored = load(path.read_bytes())
     weights = {}
     for name, row in stored.items():
-        scale = stored.get(f"{name}.scale", 1)
-        wide = np.asarray(row.astype(np.float32) * scale, order="C")
+        wide = np.asarray(row.astype(np.float32), order="C")
+        if (scale := stored.get(f"{name}.scale")) is not None:
+            groups = wide.reshape(*scale.shape, -1)  # each has a scale of its own
+            wide = (groups * scale[..., None].astype(np.float32)).reshape(wide.shape)
         weights[name] = onnxruntime.OrtValue.ortvalue_from_numpy(wide)
     return weights

@@ -32,7 +32,7 @@ TEXT = (
     " had asthma since she was a child, and her inhaler was on the shelf. Two of the"
     " brothers owe the bank more than the house is worth. He wrote it all down."
 )
-NEAR = 0.05
+NEAR = 0.03
 """What packing in eight bits may change of a probability."""
 
 
