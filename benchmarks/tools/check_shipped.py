@@ -140,8 +140,10 @@ def of_the_versions() -> Iterator[str]:
 def of_the_extras() -> Iterator[str]:
     """Say where an error or a page names an extra that does not bring what it says."""
     for name, extra in EXTRAS.items():
-        if name != "training" and any("sentence-trans" in each for each in extra):
-            yield f"the extra {name} brings torch, which only training needs"
+        if name in {"sentence-transformers", "training"}:
+            continue
+        if any("sentence-trans" in each for each in extra):
+            yield f"the extra {name} brings torch"
     owners = packages_distributions()
     folders = [*PACKAGES.values(), "docs", "examples"]
     sources = {ROOT / "README.md"}
