@@ -23,6 +23,7 @@ import sdrag
 from sdrag import configuration, embeddings
 from sdrag.disclosure.local import scorer
 from sdrag.embeddings import embed_texts, embed_tokens, load_tokenizer
+from sdrag.embeddings.runtime import count_threads
 from sdrag.embeddings.windows import Tokens, Window, read_between, read_words, tokenize
 from sdrag.errors import MissingExtraError
 from sdrag.memo import Memo
@@ -218,6 +219,16 @@ def test_a_token_of_two_windows_is_given_their_mean():
 
     assert matrix.shape == (1, len(words)) == (1, len(text.ids))
     assert len(set(matrix[0, : second.start + len(second.ids)].tolist())) > 1
+
+
+@pytest.mark.parametrize(
+    ("said", "threads"), [("", 0), ("3", 3), (" 2 ", 2), ("4,2", 4), ("many", 0)]
+)
+def test_a_process_says_how_many_threads_its_networks_have(monkeypatch, said, threads):
+    """In every way OpenMP takes; what it would not take is as if nothing were said."""
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+
+    assert count_threads() == threads
 
 
 def _tokens(lengths) -> Tokens:

@@ -41,8 +41,7 @@ class Network:
         held = {name: row for name, row in named.items() if _names(model, name)}
         options = onnxruntime.SessionOptions()
         options.add_external_initializers([*held], [*held.values()])
-        # One process of several on the same processors says how many threads it has.
-        options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS", "0"))
+        options.intra_op_num_threads = count_threads()
         # Threads that spin while they wait take the processor from other processes.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.enable_cpu_mem_arena = False  # it keeps what the largest text took
@@ -62,6 +61,17 @@ class Network:
         """Compute the outputs of the graph, in their order."""
         outputs: list[Any] = self._session.run(None, inputs)
         return outputs
+
+
+def count_threads() -> int:
+    """
+    Return how many threads a network has; 0 is one for each processor.
+
+    One process of several on the same processors says so by `OMP_NUM_THREADS`, a number
+    or, for nested regions, a list of which the first counts.
+    """
+    first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return int(first) if first.isdecimal() else 0
 
 
 def _names(model: bytes, weights: str) -> bool:
