@@ -191,9 +191,9 @@ def export(graph: Graph) -> onnx.ModelProto:
     assert program is not None
     model: onnx.ModelProto = program.model_proto
     trained = dict(getattr(graph.network, "trained", dict)())
-    own = {id(row): name for name, row in trained.items()}
+    names_of = {id(row): name for name, row in trained.items()}
     names = {  # a layer that two modules hold has two names
-        f"network.{name}": own.get(id(row)) or _published_name(name)
+        f"network.{name}": names_of.get(id(row)) or _published_name(name)
         for name, row in graph.network.named_parameters(remove_duplicate=False)
     }
     _strip(model, names)
@@ -227,10 +227,10 @@ def _published_name(name: str) -> str:
     return f"minilm:{name.replace('parametrizations.weight.original', 'weight')}"
 
 
-def pack(source: Path, target: Path, **said: str) -> None:
+def pack(source: Path, target: Path, **description: str) -> None:
     """Write weights in eight bits, with what the file says of them."""
     with safe_open(source, framework="np") as file:
-        metadata = said or file.metadata()
+        metadata = description or file.metadata()
         rows = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     packed: dict[str, Any] = {}
     for name, row in rows.items():

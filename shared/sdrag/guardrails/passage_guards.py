@@ -24,13 +24,7 @@ def guard_retrieved(
     passages: Sequence[Passage], policy: Policy, retrieval: Retrieval
 ) -> Steps[Screened]:
     """Run the guards at retrieval, each on what the one before it let through."""
-    screened = Screened(tuple(passages))
-    for guard in GUARDS:
-        section = guard.settings(policy)
-        if guard.stage == "retrieval" and section is not None:
-            result = yield from guard.load()(screened.passages, section, retrieval)
-            screened = screened.then(result)
-    return screened
+    return (yield from _run_guards("retrieval", passages, policy, retrieval))
 
 
 def guard_released(
@@ -66,13 +60,20 @@ def guard_released(
                 evidence["audience"] = audience
             released.append(add_evidence(redaction.passage, evidence))
             facts.append(passage.metadata)
-    guarded = Screened(tuple(released))
+    return (yield from _run_guards("release", released, policy, facts))
+
+
+def _run_guards(
+    stage: str, passages: Sequence[Passage], policy: Policy, known: object
+) -> Steps[Screened]:
+    """Run the guards of a stage that are on, with what they know of its passages."""
+    screened = Screened(tuple(passages))
     for guard in GUARDS:
         section = guard.settings(policy)
-        if guard.stage == "release" and section is not None:
-            result = yield from guard.load()(guarded.passages, section, facts)
-            guarded = guarded.then(result)
-    return guarded
+        if guard.stage == stage and section is not None:
+            result = yield from guard.load()(screened.passages, section, known)
+            screened = screened.then(result)
+    return screened
 
 
 def _find_flags(
