@@ -135,7 +135,7 @@ def _ask(
         answers.append(ask(wording.format(question=question.text)))
         advance(1)
     leaked = [
-        find_broken(answer, question.witnesses)
+        find_broken(answer, question.witnesses).intersection(question.relevant)
         for question, answer in zip(questions, answers, strict=True)
     ]
     privacy = fmean(
