@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchmarks.suites.answers import TriedAnswer
+    from benchmarks.suites.carriers import TriedCase
     from benchmarks.suites.wordings import TriedWording
 
 app = typer.Typer(
@@ -86,6 +87,49 @@ def answers(
 
     rows = read_claims(claims) if claims else read_answers(data, part)
     show(evaluate_answers(rows, partial(_show_mistaken, errors)), as_json=as_json)
+
+
+@app.command()
+def carriers(
+    data: Annotated[
+        Path | None, typer.Option(help="JSON lines; the packaged sets when missing.")
+    ] = None,
+    errors: Errors = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Redact JSON, CSV, chats, forms and logs: secrets gone, words kept, form whole."""
+    from benchmarks.suites.carriers import (
+        evaluate_carriers,
+        list_packaged,
+        read_cases,
+    )
+
+    sets = {data.stem: data} if data else list_packaged()
+    tried: list[TriedCase] = []
+    results = {
+        name: evaluate_carriers(read_cases(path), tried.append)
+        for name, path in sets.items()
+    }
+    if errors:
+        show_errors(map(_describe_case, filter(_fails, tried)), errors)
+    show(results, as_json=as_json)
+
+
+def _fails(tried: TriedCase) -> bool:
+    """Return True if a secret stands, a word is lost, or the form is broken."""
+    return bool(tried.left or tried.lost or tried.broken)
+
+
+def _describe_case(tried: TriedCase) -> dict[str, str]:
+    """Say what went wrong in a case, as `show_errors` prints it."""
+    wrong = [*tried.left, *(f"-{word}" for word in tried.lost)]
+    wrong += ["broken"] if tried.broken else []
+    return {
+        "kind": f"{tried.case['carrier']}, {tried.case['kind']}",
+        "before": tried.case["text"],
+        "text": "; ".join(wrong),
+        "after": tried.released,
+    }
 
 
 @app.command()

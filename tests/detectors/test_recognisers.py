@@ -27,7 +27,7 @@ from ..support.scripted import Scripted
 from .test_marked import TABLES, read
 
 CALL = "Ring 020 7946 0018, or write to ann.lee@corp.example."
-PHONES = ("phone-numbers", "long-numbers", "fields", "columns")
+PHONES = ("phone-numbers", "long-numbers", "fields", "cells")
 BERTH = CustomRecogniser("berths", ("CODE",), pattern="quay [a-z]+ pier")
 
 

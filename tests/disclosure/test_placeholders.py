@@ -91,7 +91,7 @@ JOINED = [
     # text, what each constraint takes, what is left
     ("saw Ann, Bob today", TWO, "saw [person] today"),
     ("saw Ann/Bob today", TWO, "saw [person] today"),
-    ("saw Ann (Bob) today", TWO, "saw [person]) today"),
+    ("saw Ann (Bob) today", TWO, "saw [person] ([person]) today"),
     ("saw Ann. Bob left", TWO, "saw [person]. [person] left"),
     ("- Ann\n- Bob", TWO, "- [person]\n- [person]"),
     ("| Ann | Bob |", TWO, "| [person] | [person] |"),

@@ -33,9 +33,10 @@ from sdrag.placeholders import DEFAULT, Placeholders, with_brackets
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import NOUNS, WITHHELD
 from sdrag.state.keys import DocumentKeys
+from sdrag.text.cells import Edit, Layout, apply_edits, place, read_cells
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold_text
-from sdrag.text.spans import SpanUnion, merge, splice
+from sdrag.text.spans import SpanUnion, merge
 from sdrag.vocabulary import Confidential, Constraint, Span
 
 Taken = Mapping[Span, frozenset[str]]
@@ -57,16 +58,16 @@ class RedactedText(Confidential):
 class Replacements:
     """What stands where in a redacted text; it holds none of the text."""
 
-    placeholders: tuple[tuple[Span, str], ...] | None = ()
+    edits: tuple[Edit, ...] | None = ()
     constraint_ids: tuple[str, ...] = ()
+    spans: int = 0
 
     def apply(self, text: str) -> RedactedText:
         """Replace them in the text that they were found for."""
-        if self.placeholders is None:
+        if self.edits is None:
             return RedactedText(None, self.constraint_ids, 1)
-        placeholders = dict(self.placeholders)
-        redacted = splice(text, placeholders, placeholders.__getitem__)
-        return RedactedText(redacted, self.constraint_ids, len(placeholders))
+        redacted = apply_edits(text, self.edits)
+        return RedactedText(redacted, self.constraint_ids, self.spans)
 
 
 def cut(
@@ -85,17 +86,17 @@ def cut(
         return Replacements(None, names)
     alike = style.placeholders.find_alike(text) if spans else ()
     touched = filter(SpanUnion(spans).overlaps, alike)
+    layout = read_cells(text if spans else "")
     regions = [
-        with_brackets(text, region)
-        for region in _join(text, (*spans, *touched), style.between)
+        _with_brackets(layout, region)
+        for region in _join(layout, (*spans, *touched), style.between)
     ]
     parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
     starts = [region.start for region in regions]
     for span, by in spans.items():
         parts[regions[bisect_right(starts, span.start) - 1]].append((span, by))
-    return Replacements(
-        tuple((r, style.choose(text, r, part)) for r, part in parts.items()), names
-    )
+    placeholders = {r: style.choose(text, r, part) for r, part in parts.items()}
+    return Replacements(place(layout, placeholders), names, len(placeholders))
 
 
 _ANY_MONTH = "|".join(MONTHS)
@@ -111,8 +112,8 @@ _OTHER_NAMES = ("place", "organisation")
 _NAMED = ("person", *_OTHER_NAMES)
 _ANY_NAME = "name"
 _NO_NOUNS: tuple[tuple[str, ...], bool] = ((), False)
-_LIGHT = re.compile(r"[^\S\n]*[,/&+'\"()\u2013-]*[^\S\n]*")
-"""What may stand between two that become one: no end of a sentence or cell."""
+_LIGHT = re.compile(r"[^\S\n]*[,/&+\u2013-]*[^\S\n]*|(?<=\w)['\u2019](?=\w)")
+"""What may be between two that become one: no quotation mark, bracket or line end."""
 _CLOSE = re.compile("[^\\S\n]*|['\u2019-]")
 """What may stand between two parts of what has one number."""
 
@@ -234,16 +235,31 @@ def _fits(surface: str, form: re.Pattern[str] | None, types: frozenset[str]) -> 
 
 
 def _join(
-    text: str, spans: Iterable[Span], between: re.Pattern[str]
+    layout: Layout, spans: Iterable[Span], between: re.Pattern[str]
 ) -> tuple[Span, ...]:
-    """Join spans that nothing but `between` parts, sorted and apart."""
+    """Join spans of one cell that nothing but `between` parts, sorted and apart."""
     joined: list[Span] = []
-    for span in merge(spans, text):
-        if joined and between.fullmatch(text, joined[-1].end, span.start):
-            joined[-1] = Span(joined[-1].start, span.end)
-        else:
-            joined.append(span)
+    for span in merge(spans):
+        if joined and between.fullmatch(layout.text, joined[-1].end, span.start):
+            last = joined[-1]
+            if _cell_of(layout, last) == _cell_of(layout, span):
+                joined[-1] = Span(last.start, span.end)
+                continue
+        joined.append(span)
     return tuple(joined)
+
+
+def _cell_of(layout: Layout, span: Span) -> int:
+    """Return where the cell begins that a span begins in."""
+    cell = layout.at(span.start)
+    return -1 if cell is None else cell.start
+
+
+def _with_brackets(layout: Layout, region: Span) -> Span:
+    """Take along the brackets around what goes, where they are of its cell."""
+    whole = with_brackets(layout.text, region)
+    cells = {_cell_of(layout, Span(at, at + 1)) for at in (whole.start, whole.end - 1)}
+    return whole if cells == {_cell_of(layout, region)} else region
 
 
 def _covers(spans: Iterable[Span], region: Span, text: str) -> bool:

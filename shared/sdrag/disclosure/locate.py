@@ -49,6 +49,7 @@ from sdrag.effects.steps import (
 from sdrag.errors import InternalError, LocalLimitError
 from sdrag.state.findings import FindingRow
 from sdrag.state.register import Form
+from sdrag.text.cells import PlainView, plain_view
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
 from sdrag.text.spans import SpanUnion
@@ -344,12 +345,21 @@ def _read_locally(
 
 
 def _read_group(known: KnownFindings, group: Group, reading: _Reading) -> Steps[None]:
-    """Have texts read as they are and decoded; what could not be is in doubt."""
-    outcomes = yield from _ask(known, group.texts, group)
-    decoded: list[tuple[int, Passage, MappedText]] = []
-    plain = try_each(decode, [text.text for text in group.texts])
-    for index, text, outcome, read in zip(
-        group.text_indices, group.texts, outcomes, plain, strict=True
+    """
+    Have texts read as they are and decoded; what could not be is in doubt.
+
+    JSON, tables and their like are read as lines of `label: value`.
+    """
+    views = [plain_view(text.text) for text in group.texts]
+    shown = tuple(
+        text if view is None else replace(text, text=view.text)
+        for text, view in zip(group.texts, views, strict=True)
+    )
+    outcomes = yield from _ask(known, shown, group)
+    decoded: list[tuple[int, Passage, MappedText, PlainView | None]] = []
+    plain = try_each(decode, [text.text for text in shown])
+    for index, text, view, outcome, read in zip(
+        group.text_indices, shown, views, outcomes, plain, strict=True
     ):
         if isinstance(outcome, Failure):
             reading.doubts |= _doubt_all(index, group, outcome)
@@ -357,15 +367,18 @@ def _read_group(known: KnownFindings, group: Group, reading: _Reading) -> Steps[
         if isinstance(read, Failure):
             reading.doubts |= _doubt_all(index, group, read)
             continue
-        _file(reading.local, known, index, outcome.value, text.text)
+        if view is not None:
+            _file_lines(reading, known, index, outcome.value, view)
+        else:
+            _file(reading.local, known, index, outcome.value, text.text)
         back = read.value
         if back.before is not None:
             name = f"{text.document_id} decoded"
             decoded.append(
-                (index, replace(text, text=back.text, document_id=name), back)
+                (index, replace(text, text=back.text, document_id=name), back, view)
             )
-    outcomes = yield from _ask(known, tuple(text for _, text, _ in decoded), group)
-    for (index, _, back), outcome in zip(decoded, outcomes, strict=True):
+    outcomes = yield from _ask(known, tuple(text for _, text, *_ in decoded), group)
+    for (index, _, back, view), outcome in zip(decoded, outcomes, strict=True):
         if isinstance(outcome, Failure):
             reading.doubts |= _doubt_all(index, group, outcome)
             continue
@@ -375,7 +388,37 @@ def _read_group(known: KnownFindings, group: Group, reading: _Reading) -> Steps[
         _file(there, known, index, encoded, None)
         reading.decoded.append((index, back.text, there.get(index, [])))
         original = known.texts.all[index].text
-        _file(reading.local, known, index, _as_encoded(outcome.value, back), original)
+        written = _as_encoded(outcome.value, back)
+        if view is not None:
+            written = _from_lines(written, view)
+        _file(reading.local, known, index, written, original)
+
+
+def _file_lines(
+    reading: _Reading,
+    known: KnownFindings,
+    index: int,
+    findings: Sequence[Finding],
+    view: PlainView,
+) -> None:
+    """Add what was found in the lines of a structure: where it stands, as it reads."""
+    original = known.texts.all[index].text
+    _file(reading.local, known, index, _from_lines(findings, view), original)
+    there: Found = {}
+    values = (
+        replace(finding, span=span)
+        for finding in findings
+        for span in view.within_values(finding.span)
+    )
+    _file(there, known, index, values, view.text)
+    reading.decoded.append((index, view.text, there.get(index, [])))
+
+
+def _from_lines(findings: Iterable[Finding], view: PlainView) -> Iterator[Finding]:
+    """Yield findings in the lines of a structure as spans of the structure."""
+    for finding in findings:
+        for span in view.spans(finding.span):
+            yield replace(finding, span=span)
 
 
 def _by_encoding(

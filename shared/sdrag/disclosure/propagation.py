@@ -4,7 +4,8 @@ What constraints take from each text, with all that its document makes known aga
 Findings are kept raw, so they are propagated here: what was found in the text and what
 its document's register knows again are united and widened to whole words. A word is cut
 whole or not at all, so no cut can lay a form bare that stood inside a word, whichever
-of the constraints are enforced. What comes of it is remembered by this process.
+of the constraints are enforced. It is cut to the cells of the text: no key, tag or
+border of a cell goes with a value. What comes of it is remembered by this process.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from sdrag.detectors.local.labels import may_hide_key
 from sdrag.disclosure.cut import WITHHOLD_ALL, Taken
 from sdrag.disclosure.lookup import Located
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.state.register import DENSE, Register
+from sdrag.text.cells import clip, read_cells
 from sdrag.text.folding import fold
 from sdrag.text.readings import readings
 from sdrag.text.spans import merge, splice, widen_each
@@ -136,9 +139,11 @@ def propagate(
     if register:
         matches += [(span, {*rules}) for rules, span in register.find(readings(text))]
     propagated: dict[Span, frozenset[bytes]] = {}
+    layout = read_cells(text) if matches else None
     whole_words = widen_each(text, (span for span, _ in matches))
-    for span, (_, rules) in zip(whole_words, matches, strict=True):
-        propagated[span] = propagated.get(span, frozenset()) | rules
+    for whole, (_, rules) in zip(whole_words, matches, strict=True):
+        for span in clip(layout, whole, may_hide_key) if layout else ():
+            propagated[span] = propagated.get(span, frozenset()) | rules
     return propagated
 
 

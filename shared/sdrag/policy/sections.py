@@ -45,7 +45,7 @@ RecogniserName = Literal[
     "ages",
     "amounts",
     "bank-accounts",
-    "columns",
+    "cells",
     "coordinates",
     "counts",
     "credentials",

@@ -6,10 +6,8 @@ Fields and columns: what a label or the head of a column says about its values.
 `from`, `last`) counts only as a whole, and its value only where it is spelled as a name
 is.
 
-The head of a column says the same of the cells under it. Cells are parted by a tab, a
-semicolon, a bar, a comma, or by two spaces and more; of these columns the head tells
-where they begin. A line is a head if it has labels, and if the row below it begins with
-none: else it is a list of fields.
+The head of a column says the same of the cells under it, and the place of a speaker or
+a writer what they are: `sdrag.text.cells` tells which cell is whose.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
-from typing import NamedTuple
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.tables import (
@@ -33,6 +29,7 @@ from sdrag.detectors.local.tables import (
     word_types,
 )
 from sdrag.detectors.local.tokens import Candidate, TokenIndex, split_word
+from sdrag.text.cells import SPEAKER, read_cells
 
 _AS_SPELLED = "PERSON_AS_SPELLED"
 """The type of labels that prose is full of, in the table."""
@@ -92,6 +89,7 @@ def _type_of_label(words: Sequence[str]) -> tuple[str, int]:
 def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
     """Yield the values of fields."""
     text, last_words = tokens.text, _last_words()
+    layout = read_cells(text)
     for word in tokens.where:
         key = split_word(word)[-1] if word[-1].isalpha() else ""
         if key not in last_words and key.removesuffix("s") not in last_words:
@@ -102,8 +100,29 @@ def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
             label = value and _LABEL.search(text, max(0, end - _LONGEST_LABEL), end)
             type_ = _type_of_label(split_word(label.group()))[0] if label else ""
             if value and type_:
-                group = "quoted" if value["quoted"] else "plain"
-                yield from _typed_value(text, *value.span(group), type_)
+                start, stop = value.span("quoted" if value["quoted"] else "plain")
+                cell = layout.at(start)
+                if cell is not None and cell.role == "field":
+                    stop = min(stop, cell.end)
+                    if not cell.delimited and text[start - 1] == "=":
+                        stop = start + len(_first_value(text[start:stop]))
+                yield from _typed_value(text, start, stop, type_)
+
+
+_GOES_ON = re.compile(r"[^a-z]|.*\d")
+_UNITS = MONTHS | {"&", "and", "of", "de", "von", "van", "eur", "usd", "gbp", "pounds"}
+_UNITS |= {"euros", "dollars", "pence", "cents", "years", "old"}
+
+
+def _first_value(said: str) -> str:
+    """Return a value that ends where prose goes on: `age=47 rejected by gate`."""
+    words = said.split(" ")
+    last = 1
+    while last < len(words) and (
+        _GOES_ON.match(words[last]) or words[last].lower() in _UNITS
+    ):
+        last += 1
+    return " ".join(words[:last])
 
 
 _ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
@@ -226,58 +245,41 @@ def _is_name(word: str) -> bool:
     return name in tables.first_names() or name in tables.surnames()
 
 
-_MAY_HEAD = re.compile(
-    r"^[ \t|>]*\"?[^\W\d][\w ./'()-]{0,40}?\"?[ ]?(?:[\t;|,]|[ ]{2})[^\n.!?]{0,400}$",
-    re.MULTILINE,
+def find_cell_values(text: str) -> Iterator[Candidate]:
+    """Yield who speaks, writes or signs, and values on other lines than their label."""
+    for cell in read_cells(text).cells:
+        if cell.role == "speaker":
+            yield from _speaker(text, cell.start, cell.end, sure=cell.label == SPEAKER)
+        elif cell.role == "field" and cell.label:
+            type_ = _type(cell.label)
+            if type_:
+                yield from _typed_value(text, cell.start, cell.end, type_)
+
+
+_SPOKEN = re.compile(r"[\w.'\u2019-]+")
+_HANDLE = re.compile(r"[a-z\d]*[\d_.][\w.-]*[^\W_]$", re.IGNORECASE)
+_FEWEST_DIGITS = 6
+_NOBODY = (
+    word_set("roles") | word_set("empty_values") | FUNCTION_WORDS - {"will", "may"}
 )
-_RULE = re.compile(r"[\s|:+=-]*$")
-_SPACES = "  "
-_SEPARATORS = ("\t", ";", "|", ",", _SPACES)
-_SPACED = re.compile(r"\S+(?: \S+)*")
 
 
-class TableHead(NamedTuple):
-    """The line with the heads of columns."""
-
-    end: int
-    separator: str
-    cells: Sequence[tuple[int, int]]
-    types: Sequence[str]
-
-
-def find_column_values(text: str) -> Iterator[Candidate]:
-    """Yield the cells of the columns that labels head, down to another line."""
-    for match in _MAY_HEAD.finditer(text):
-        head = _head(match.group(), match.end())
-        if head is None:
-            continue
-        start, end = _row_below(text, head)
-        cells = _row(text[start:end], head)
-        first = next(i for i, type_ in enumerate(head.types) if type_)
-        if cells and _type(text[start:end][slice(*cells[first])]):
-            continue  # a list of fields
-        while start < end and cells:
-            for type_, (begin, stop) in zip(head.types, cells, strict=True):
-                if type_ and begin < stop:
-                    yield from _typed_value(text, start + begin, start + stop, type_)
-            start, end = end + 1, _line_end(text, end + 1)
-            cells = _row(text[start:end], head)
-
-
-def _head(line: str, end: int) -> TableHead | None:
-    """Return the head of a table, if a line may be one."""
-    separator = next((mark for mark in _SEPARATORS if mark in line), None)
-    if separator is None:
-        return None
-    cells = list(_cells(line, separator))
-    if any(len(split_word(line[a:b])) > _MOST_WORDS for a, b in cells):
-        return None
-    types = [_type(line[first:last]) for first, last in cells]
-    telling = list(filter(None, types))
-    if len(telling) > 1 or (telling and telling[0] != _AS_SPELLED):
-        people = ["PERSON" if type_ == _AS_SPELLED else type_ for type_ in types]
-        return TableHead(end, separator, cells, people)
-    return None
+def _speaker(text: str, start: int, end: int, *, sure: bool) -> Iterator[Candidate]:
+    """Yield somebody by their place; where it tells little, not an everyday word."""
+    said = text[start:end].partition(" (")[0].rstrip()
+    words = _SPOKEN.findall(said)
+    if "@" in said or sum(map(str.isdigit, said)) >= _FEWEST_DIGITS or not words:
+        return
+    if all(word.lower().rstrip(".") in _NOBODY for word in words):
+        return
+    everyday = all(_is_no_name(word.lower()) for word in words)
+    if everyday and not sure and not any(map(_is_name, words)):
+        return
+    stop = start + len(said)
+    if len(words) == 1:
+        yield Candidate(start, stop, "USERNAME", 0.8, "field")
+    if not any(map(str.isdigit, said)):
+        yield Candidate(start, stop, "PERSON", 0.85, "field")
 
 
 def is_label(text: str) -> bool:
@@ -290,52 +292,3 @@ def _type(cell: str) -> str:
     words = split_word(cell)
     type_, length = _type_of_label(words)
     return type_ if length == len(words) else ""
-
-
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
-
-
-def _row_below(text: str, head: TableHead) -> tuple[int, int]:
-    """Return the row below a head, past a rule."""
-    start = head.end + 1
-    end = _line_end(text, start)
-    if (
-        head.separator in {"|", _SPACES}
-        and start < end
-        and _RULE.match(text, start, end)
-    ):
-        start, end = end + 1, _line_end(text, end + 1)
-    return start, end
-
-
-def _row(line: str, head: TableHead) -> Sequence[tuple[int, int]]:
-    """Return where the cells of a row are, or nothing where it is of no such table."""
-    if head.separator != _SPACES:
-        cells = list(_cells(line, head.separator))
-        return cells if len(cells) == len(head.cells) else ()
-    if not line.strip():
-        return ()
-    spaced = list(_cells(line, _SPACES))
-    starts = [first for first, _ in head.cells]
-    return [
-        next((cell for cell in spaced if first <= cell[0] + 1 < last), (0, 0))
-        for first, last in pairwise([*starts, len(line) + len(starts)])
-    ]
-
-
-def _cells(line: str, separator: str) -> Iterator[tuple[int, int]]:
-    """Yield where the cells of a row are; quotation marks may hold the separator."""
-    if separator == _SPACES:
-        yield from (match.span() for match in _SPACED.finditer(line))
-        return
-    start = 0
-    quoted = False
-    for position, character in enumerate(line):
-        if character == '"':
-            quoted = not quoted
-        elif character == separator and not quoted:
-            yield start, position
-            start = position + 1
-    yield start, len(line)

@@ -8,12 +8,17 @@ from dataclasses import replace
 from sdrag.detectors.local.plain_text import capitalise, plain_text, unwrap
 from sdrag.detectors.local.recognisers import Reading, find_candidates
 from sdrag.detectors.local.tokens import Candidate, anchors, tokenize
+from sdrag.text.cells import plain_view
 from sdrag.vocabulary import Mention
 
 _SLACK = 0.2
 _RECENT = 8
 _APART = frozenset(("account", "field", "form", "inside", "magnitude"))
 """Reasons of what is found beside a larger candidate of another type."""
+_CHECKED = frozenset(
+    ("CREDENTIAL", "CREDIT_CARD", "EMAIL_ADDRESS", "IBAN_CODE", "PHONE_NUMBER")
+)
+"""Types whose form tells more than a label does."""
 _IDENTIFYING = frozenset(
     ("PERSON", "PHONE_NUMBER", "CODE", "CREDIT_CARD", "IBAN_CODE", "US_SSN", "DATE")
 )
@@ -23,15 +28,31 @@ def find_mentions(text: str, off: Collection[str] = ()) -> tuple[Mention, ...]:
     """
     Find what identifies in a text: as it is, and with wrapped lines as one.
 
-    `off`: names of recognisers that do not run.
+    JSON, tables and their like are read as lines of `label: value`. `off`: names of
+    recognisers that do not run.
     """
+    view = plain_view(text)
+    if view is not None:
+        return _sort(
+            replace(mention, span=span)
+            for mention in _find(view.text, off)
+            for span in view.spans(mention.span)
+        )
+    return _sort(_find(text, off))
+
+
+def _sort(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    return tuple(sorted(set(mentions), key=lambda m: (m.span, m.type, m.reason)))
+
+
+def _find(text: str, off: Collection[str]) -> set[Mention]:
     mentions = set(_read(text, off))
     whole = unwrap(text)
     if whole is not None:
-        for mention in _read(whole.text, off):
+        for mention in _read(whole.text, (*off, "cells")):
             span = whole.span(mention.span.start, mention.span.end)
             mentions.add(replace(mention, span=span))
-    return tuple(sorted(mentions, key=lambda m: (m.span, m.type, m.reason)))
+    return mentions
 
 
 def _read(text: str, off: Collection[str]) -> list[Mention]:
@@ -73,6 +94,8 @@ def _holds(other: Candidate, candidate: Candidate) -> bool:
         if candidate.reason in _APART or (same and candidate.type in _IDENTIFYING):
             return False
         if (other.type, candidate.type) == ("ADDRESS", "LOCATION"):
+            return False
+        if other.reason == "field" and candidate.type in _CHECKED - {other.type}:
             return False
     return (
         other.end >= candidate.end and other.confidence >= candidate.confidence - _SLACK

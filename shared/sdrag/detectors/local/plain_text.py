@@ -112,6 +112,7 @@ _LINE_END = re.compile(
     r"(?P<hyphen>(?<=[^\W\d_])[-\u00ad\u2010])?[ \t]{0,9}\r?\n[ \t>]{0,99}"
     r"(?=[\w@\"'(+\u201c\u2018])"
 )
+_SETTING = re.compile(r"(?:export |set )?[A-Za-z_][\w.-]{0,47}=\S")
 _LOWER_CASE = re.compile(r"(?<!\w)(?!and\b|for\b|the\b|von\b|van\b)[a-z]{3}")
 _GOES_ON = re.compile(r"(?:[\w,;&'\")]|(?<![\w.])[A-Z]\.)$")
 
@@ -122,6 +123,8 @@ def unwrap(text: str) -> MappedText | None:
     for match in _LINE_END.finditer(text):
         start, end = match.span()
         before, after = line_before(text, start), line_after(text, end)
+        if _SETTING.match(after):
+            continue
         if match["hyphen"] and text[end].isalpha():
             joined = "-" if text[end].isupper() and match["hyphen"] != "\u00ad" else ""
         elif _breaks_word(before, after):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from sdrag.detectors.local.addresses import find_addresses
 from sdrag.detectors.local.fields import (
     field_types,
-    find_column_values,
+    find_cell_values,
     find_field_values,
 )
 from sdrag.detectors.local.identifiers import (
@@ -235,7 +235,9 @@ RECOGNISERS: tuple[Recogniser, ...] = (
     ),
     _row("later-forms", ["LOCATION", "ORGANIZATION", "PERSON"], _find_later_forms),
     _row("fields", field_types(), lambda text: find_field_values(text.tokens)),
-    _row("columns", field_types(), lambda text: find_column_values(text.plain)),
+    _row(
+        "cells", {*field_types(), "USERNAME"}, lambda text: find_cell_values(text.plain)
+    ),
     _row("peoples", ["NATIONALITY"], lambda text: find_peoples(text.tokens)),
     _row("terms", term_types(), lambda text: find_terms(text.tokens)),
     _row("counts", ["NUMBER", "QUANTITY"], lambda text: find_counts(text.tokens)),

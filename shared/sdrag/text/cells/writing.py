@@ -1,0 +1,202 @@
+"""
+Placeholders inside cells: where one may stand, and how it is written there.
+
+A span is cut to the cells that it is in, so no placeholder takes a quotation mark, a
+bracket, a line end or the border of a cell along. Where a parser reads the text, it
+reads it with placeholders too: a number becomes a string, and YAML gets quotation marks
+where a placeholder would begin a list.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from sdrag.text.cells.cell import NAMING, Cell, Layout, word_set
+from sdrag.vocabulary import Span
+
+Edit = tuple[int, int, str]
+"""From where to where is replaced, and by what; from may be to."""
+
+_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
+_SPACE = word_set(r"\n \t \r \f \b \v")
+
+_LONGEST_ESCAPE = 6
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
+_LONGEST_ENTITY = 34
+_EDGES = " \t\r\n\"'"
+_SEPARATORS = frozenset(',;\t|"\n')
+
+
+def clip(layout: Layout, span: Span, may_hide: Callable[[str], bool]) -> Iterator[Span]:
+    """
+    Yield what of a span may be replaced.
+
+    Args:
+        layout: Of the text.
+        span: In it.
+        may_hide: Whether words of a key, a header or of a machine may go; most say
+            nothing of anybody by themselves. Of a structure all of a key goes or none.
+    """
+    text = layout.text
+    for cell in layout.overlapping(span):
+        start, end = max(cell.start, span.start), min(cell.end, span.end)
+        if cell.role in NAMING and not _is_hidden(text, cell, start, end, may_hide):
+            continue
+        if cell.form in {"double", "single"} and "\\" in text[cell.start : cell.end]:
+            start, end = _whole_escapes(text, cell, start, end)
+        elif cell.form == "markup" and "&" in text[cell.start : cell.end]:
+            start, end = _whole_entities(text, cell, start, end)
+        if cell.form != "block" and "\n" not in text[start:end]:
+            yield from _strip(text, start, end)
+            continue
+        for match in _LINE.finditer(text, start, end):
+            yield from _strip(text, *match.span())
+
+
+_LINE = re.compile(r"[^\n]+")
+
+
+def _strip(text: str, start: int, end: int) -> Iterator[Span]:
+    while start < end and text[start] in _EDGES:
+        start += 1
+    while start < end and text[end - 1] in _EDGES:
+        end -= 1
+    if start < end:
+        yield Span(start, end)
+
+
+def _is_hidden(
+    text: str, cell: Cell, start: int, end: int, may_hide: Callable[[str], bool]
+) -> bool:
+    """Say whether a key goes: all of it was found, or it is of no structure."""
+    if not cell.hard and cell.role == "key":
+        return may_hide(text[start:end])
+    rest = text[cell.start : start] + text[end : cell.end]
+    return not any(map(str.isalnum, rest)) and may_hide(text[cell.start : cell.end])
+
+
+def _whole_escapes(text: str, cell: Cell, start: int, end: int) -> tuple[int, int]:
+    """Move both ends of a span out of escapes."""
+    first, last = _escape_at(text, cell, start)
+    if first < start:
+        start = last if text[first:last] in _SPACE else first
+    first, last = _escape_at(text, cell, end)
+    return start, last if first < end else end
+
+
+def _escape_at(text: str, cell: Cell, position: int) -> tuple[int, int]:
+    """Return the escape that a position is inside of, or the position."""
+    for start in range(
+        position - 1, max(cell.start, position - _LONGEST_ESCAPE) - 1, -1
+    ):
+        if text[start] != "\\":
+            continue
+        run = start
+        while run > cell.start and text[run - 1] == "\\":
+            run -= 1
+        if (start - run) % 2:
+            start -= 1  # noqa: PLW2901 -- the hyphen before it escapes it
+        match = _ESCAPE.match(text, start, cell.end)
+        if match and match.end() > position:
+            return match.span()
+        break
+    return position, position
+
+
+def _whole_entities(text: str, cell: Cell, start: int, end: int) -> tuple[int, int]:
+    return _entity_at(text, cell, start)[0], _entity_at(text, cell, end)[1]
+
+
+def _entity_at(text: str, cell: Cell, position: int) -> tuple[int, int]:
+    begins = text.rfind("&", max(cell.start, position - _LONGEST_ENTITY), position)
+    match = _ENTITY.match(text, begins, cell.end) if begins >= 0 else None
+    return match.span() if match and match.end() > position else (position, position)
+
+
+def place(layout: Layout, placeholders: Mapping[Span, str]) -> tuple[Edit, ...]:
+    """
+    Return the edits that put placeholders in place.
+
+    Args:
+        layout: Of the text.
+        placeholders: By the spans that they replace, each inside one cell.
+    """
+    by_cell: dict[Cell, list[tuple[Span, str]]] = {}
+    edits: list[Edit] = []
+    for span, said in sorted(placeholders.items()):
+        cell = layout.at(span.start)
+        if cell is None or cell.form == "text":
+            edits.append((span.start, span.end, said))
+        else:
+            by_cell.setdefault(cell, []).append((span, said))
+    for cell, rows in by_cell.items():
+        edits += _write(layout.text, cell, rows)
+    return tuple(sorted(edits, key=lambda edit: edit[:2]))
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with edits, which are sorted and apart."""
+    pieces: list[str] = []
+    done = 0
+    for start, end, said in edits:
+        pieces += [text[done:start], said]
+        done = max(done, end)
+    return "".join([*pieces, text[done:]])
+
+
+def _write(text: str, cell: Cell, rows: list[tuple[Span, str]]) -> Iterator[Edit]:
+    """Yield the edits of one cell, as its form asks."""
+    if cell.form == "bare":
+        yield cell.start, cell.end, json.dumps(rows[0][1], ensure_ascii=False)
+    elif cell.form in {"plain", "flow"}:
+        yield from _quote(text, cell, rows, "'")
+    elif cell.form == "csv" and any(
+        not _SEPARATORS.isdisjoint(said) for _, said in rows
+    ):
+        yield from _quote(text, cell, rows, '"')
+    else:
+        for span, said in rows:
+            yield span.start, span.end, _escape(said, cell)
+
+
+def _escape(said: str, cell: Cell) -> str:
+    if cell.form == "double":
+        return json.dumps(said, ensure_ascii=False)[1:-1]
+    if cell.form == "single":
+        return said.replace("'", "\u2019")
+    if cell.form == "doubled":
+        return said.replace('"', '""')
+    return html.escape(said) if cell.form == "markup" else said
+
+
+def _quote(
+    text: str, cell: Cell, rows: list[tuple[Span, str]], mark: str
+) -> Iterator[Edit]:
+    """Yield edits that put quotation marks around a cell, and double those in it."""
+    (first, said), *_ = rows
+    if mark == "'" and (first.start, first.end) == (cell.start, cell.end):
+        yield cell.start, cell.end, json.dumps(said, ensure_ascii=False)
+        return
+    hidden = [(span.start, span.end) for span, _ in rows]
+    edits = [
+        (a, b, said.replace(mark, mark * 2))
+        for (a, b), (_, said) in zip(hidden, rows, strict=True)
+    ]
+    at = text.find(mark, cell.start, cell.end)
+    while at >= 0:
+        if not any(a <= at < b for a, b in hidden):
+            edits.append((at, at, mark))
+        at = text.find(mark, at + 1, cell.end)
+    edits.sort(key=lambda edit: edit[:2])
+    if edits[0][0] == cell.start:
+        edits[0] = (edits[0][0], edits[0][1], mark + edits[0][2])
+    else:
+        edits.insert(0, (cell.start, cell.start, mark))
+    if edits[-1][1] == cell.end:
+        edits[-1] = (edits[-1][0], edits[-1][1], edits[-1][2] + mark)
+    else:
+        edits.append((cell.end, cell.end, mark))
+    yield from edits

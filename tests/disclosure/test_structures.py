@@ -1,0 +1,129 @@
+"""Structure in, structure out: what a parser read before, it reads after."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdrag
+from sdrag.text.cells import read_cells
+from tests.support.carriers import WHO, keys_of
+
+POLICY = {"constraints": ["Remove e-mail addresses", "Hide telephone numbers"]}
+PLAIN = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Cf", "Zl", "Zp"]),
+    max_size=12,
+)
+SECRET = st.sampled_from(WHO)
+KEYS = st.sampled_from(["item", "mail", "phoneNo", "home town", "n", "colour", "x-y"])
+LEAF = st.one_of(
+    PLAIN,
+    SECRET,
+    st.tuples(PLAIN, SECRET, PLAIN).map(" ".join),
+    st.integers(0, 99),
+    st.booleans(),
+    st.none(),
+)
+VALUES = st.recursive(
+    LEAF,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=4)
+ROWS = st.lists(st.lists(st.one_of(PLAIN, SECRET), min_size=3, max_size=3), max_size=4)
+
+
+def released(text: str) -> str:
+    """Return what is released; nothing that was secret is in it."""
+    left = sdrag.explain(text, POLICY).released
+    assert left is not None
+    assert not [secret for secret in WHO if secret in left]
+    return left
+
+
+@settings(max_examples=60, deadline=None)
+@given(OBJECTS, st.sampled_from([None, 2]), st.booleans())
+def test_json_stays_json(value, indent, ascii_only):
+    """Any JSON keeps its keys and the length of its lists."""
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+
+    assert keys_of(json.loads(released(text))) == keys_of(value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OBJECTS, st.sampled_from([None, False]))
+def test_yaml_stays_yaml(value, flow):
+    """Any YAML keeps its keys and the length of its lists."""
+    text = yaml.safe_dump(value, allow_unicode=True, default_flow_style=flow)
+
+    assert keys_of(yaml.safe_load(released(text))) == keys_of(value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS, st.sampled_from(",;\t"))
+def test_rows_stay_rows(rows, separator):
+    """CSV with any separator keeps its columns."""
+    written = io.StringIO()
+    csv.writer(written, delimiter=separator).writerows([["n", "mail", "note"], *rows])
+    text = written.getvalue()
+
+    def widths(said: str) -> list[int]:
+        return [len(row) for row in csv.reader(io.StringIO(said), delimiter=separator)]
+
+    assert widths(released(text)) == widths(text)
+
+
+def to_xml(value: object, tag: str) -> str:
+    """Return XML of a value, with attributes for what is no container."""
+    tag = tag.replace(" ", "_")
+    if isinstance(value, dict):
+        return f"<{tag}>{''.join(to_xml(v, k) for k, v in value.items())}</{tag}>"
+    if isinstance(value, list):
+        return f"<{tag}>{''.join(to_xml(v, 'i') for v in value)}</{tag}>"
+    said = str(value)
+    return f"<{tag} a={quoteattr(said)}>{escape(said)}</{tag}>"
+
+
+@settings(max_examples=60, deadline=None)
+@given(OBJECTS)
+def test_xml_stays_xml(value):
+    """Any XML keeps its tags and attributes."""
+    text = to_xml(value, "top")
+    try:
+        before = ET.fromstring(text)  # noqa: S314 -- of this test
+    except ET.ParseError:  # a character that XML does not have
+        return
+
+    after = ET.fromstring(released(text))  # noqa: S314 -- of this test
+
+    tags = [(node.tag, [*node.attrib]) for node in before.iter()]
+    assert [(node.tag, [*node.attrib]) for node in after.iter()] == tags
+
+
+@settings(max_examples=150, deadline=None)
+@given(OBJECTS.map(json.dumps) | OBJECTS.map(yaml.safe_dump), st.data())
+def test_half_of_a_structure_is_read(text, data):
+    """Cells of any part of a text are apart, in order and inside it."""
+    start = data.draw(st.integers(0, len(text)))
+    part = text[start : data.draw(st.integers(start, len(text)))]
+
+    done = 0
+    for cell in read_cells(part).cells:
+        assert done <= cell.start < cell.end <= len(part)
+        done = cell.end
+
+
+@pytest.mark.parametrize("mark", ['{"a": ', "<a b='", "[", "k=", "a|", '"', "\\", "- "])
+def test_reading_is_linear(mark):
+    """A page of one mark is read; nothing is tried again from each place."""
+    assert read_cells(mark * 20_000).text
