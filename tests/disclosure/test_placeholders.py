@@ -32,7 +32,11 @@ def released(text, section=None, constraints=("Remove names of witnesses",)):
 TYPES = {
     "Dear Ms Harriet Osborne, you owe 780 pounds.": (
         ("Remove names of people", "Hide sums of money"),
-        "Dear Ms [person], you owe [amount].",
+        "Dear [person], you owe [amount].",
+    ),
+    "Mr and Mrs Karlsson met Prof. Dr. Boon; Judge Hale, a judge, did not.": (
+        ("Remove names of people",),
+        "[person] met [person]; [person], a judge, did not.",
     ),
     "She was born on 14 March 1971.": (("Hide dates",), "She was born on [date]."),
     "Call 01632 960 114 or write to h.osborne@example.org.": (

@@ -27,6 +27,7 @@ from functools import cached_property, lru_cache
 from sys import maxsize
 from typing import Self
 
+from sdrag.detectors.local.tables import TITLES, in_each_case
 from sdrag.detectors.local.terms import type_of_word
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.placeholders import DEFAULT, Placeholders, with_brackets
@@ -118,6 +119,19 @@ _CLOSE = re.compile("[^\\S\n]*|['\u2019-]")
 """What may stand between two parts of what has one number."""
 
 
+_TITLE = f"(?:{'|'.join(sorted(in_each_case(TITLES)))})\\.?[ \u00a0]"
+_TITLES = re.compile(f"(?:{_TITLE}(?:(?:and|&) )?)*{_TITLE}")
+_TITLES_END = re.compile(f"(?<![\\w-]){_TITLES.pattern}$")
+_REACH = 40
+"""Titles in front of a name have no more characters."""
+
+
+def with_titles(text: str, span: Span) -> Span:
+    """Extend a person's name to the titles in front of it: Mr and Mrs, Prof. Dr."""
+    titles = _TITLES_END.search(text, max(0, span.start - _REACH), span.start)
+    return Span(titles.start(), span.end) if titles else span
+
+
 _Nouns = tuple[tuple[str, ...], bool]
 """The nouns of the types that a constraint names, and whether it names types alone."""
 
@@ -189,7 +203,9 @@ class PlaceholderStyle:
         noun = next(covering, "")
         if not noun or self.keys is None:
             return f"[{noun}]" if noun else WITHHELD
-        folded = fold_text(region.of(text))
+        title = _TITLES.match(text, region.start, region.end)
+        named = text[title.end() if title else region.start : region.end]
+        folded = fold_text(named)  # Dr Lee has the number of Lee
         words = "".join(filter(str.isalnum, folded)) or folded
         return self.placeholders.number(noun, self.keys.of("number", words))
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sdrag.detectors.local.labels import may_hide_key
-from sdrag.disclosure.cut import WITHHOLD_ALL, Taken
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.cut import WITHHOLD_ALL, Taken, with_titles
 from sdrag.disclosure.lookup import Located
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
@@ -91,8 +92,19 @@ class Propagation(Confidential):
         if text_index not in self._taken:
             known = self._propagate(text_index).items()
             named = ((span, self.name_rules(rules)) for span, rules in known)
-            self._taken[text_index] = {span: names for span, names in named if names}
+            text, taken = self.texts.all[text_index].text, dict[Span, frozenset[str]]()
+            for span, names in named:
+                people = names & self._of_people
+                whole = with_titles(text, span) if people else span
+                taken[whole] = taken.get(whole, frozenset()) | names
+            self._taken[text_index] = {span: by for span, by in taken.items() if by}
         return self._taken[text_index]
+
+    @cached_property
+    def _of_people(self) -> frozenset[str]:
+        """The ids of the constraints that ask for names of people."""
+        rules = self.setup.rules
+        return frozenset(rule.id for rule in rules if "PERSON" in parse(rule).types)
 
     def take_leaf(self, index: int, leaf: str) -> frozenset[str]:
         """Return the constraints a form of which an id or a plain value holds."""
