@@ -79,7 +79,7 @@ def limit_margin(parsed: ParsedConstraint) -> float:
     if not _is_due(parsed):
         return math.inf
     text = parsed.constraint.text
-    known = parsed.everywhere or any(topic.cues for topic in parsed.topics)
+    known = parsed.worded or any(topic.cues for topic in parsed.topics)
     known = known or any(is_proven(name, text) for name in parsed.names)
     return _VAGUE_ALL_THE_SAME if known else _VAGUE
 

@@ -128,6 +128,8 @@ def _first_value(said: str) -> str:
 _ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
 _NEXT_SENTENCE = re.compile(r"\d[\w)]*[.!?] +(?=[A-Z][a-z])")
 """What follows a figure in the next sentence is no part of its value."""
+_BEFORE_WORD = re.compile(r"\w*\d\w*(?=,? +[a-z]{2,}\b)")
+"""No code goes on with a word in lower case."""
 _EDGES = " \t,.;:*_`\"'()"
 
 
@@ -137,6 +139,9 @@ def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candid
     end = stop.start() if stop else end
     if _FITS.get(type_) is _FIGURE:
         stop = _NEXT_SENTENCE.search(text, start, end)
+        end = stop.end() if stop else end
+    if type_ == "CODE":
+        stop = _BEFORE_WORD.search(text, start, end)
         end = stop.end() if stop else end
     while start < end and text[start] in _EDGES:
         start += 1

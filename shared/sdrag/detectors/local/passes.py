@@ -22,6 +22,7 @@ _CHECKED = frozenset(
 _IDENTIFYING = frozenset(
     ("PERSON", "PHONE_NUMBER", "CODE", "CREDIT_CARD", "IBAN_CODE", "US_SSN", "DATE")
 )
+_NAMES = frozenset(("LOCATION", "ORGANIZATION", "PERSON"))
 
 
 def find_mentions(text: str, off: Collection[str] = ()) -> tuple[Mention, ...]:
@@ -69,7 +70,8 @@ def _settle(candidates: Iterable[Candidate]) -> list[Candidate]:
     """
     Drop what lies within something at least as sure; sort the rest.
 
-    A form of a name seen elsewhere is dropped for its own type alone. So are a name
+    A form of a name seen elsewhere is dropped for its own type alone. So are a code
+    that is taken for a part of a name, a name
     inside an address or a slug, an account's name, what a field's label tells, a large
     sum, and what may identify somebody, for the same stretch: 943 476 5919, by the
     words before it an NHS number, is shaped like a telephone number too.
@@ -96,6 +98,8 @@ def _holds(other: Candidate, candidate: Candidate) -> bool:
         if (other.type, candidate.type) == ("ADDRESS", "LOCATION"):
             return False
         if other.reason == "field" and candidate.type in _CHECKED - {other.type}:
+            return False
+        if candidate.type == "CODE" and other.type in _NAMES:
             return False
     return (
         other.end >= candidate.end and other.confidence >= candidate.confidence - _SLACK

@@ -61,6 +61,8 @@ class ParsedConstraint(Confidential):
         statement: What it says itself that must not be said ("that Meyers is ill");
             empty where it only says what that is about.
         topics: What it speaks of, with the cues that tell it in a text.
+        kinds: Kinds of numbers it asks for, by the detector's table.
+        numbered: Types that count where they are of one of these kinds.
         implied: Types of `everywhere` that its subject brings and no word names.
         unheard: Words of its subject that decide nothing by themselves.
         status: Whether the local engine can enforce it.
@@ -79,6 +81,8 @@ class ParsedConstraint(Confidential):
     surely_names: bool = False
     statement: str = ""
     topics: tuple[Topic, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    numbered: frozenset[str] = frozenset()
     implied: frozenset[str] = frozenset()
     unheard: tuple[str, ...] = ()
     status: Status = "understood"
@@ -88,6 +92,11 @@ class ParsedConstraint(Confidential):
     def cues(self) -> frozenset[str]:
         """Every word and phrase that tells one of its topics."""
         return frozenset().union(*(t.cues | t.hints for t in self.topics))
+
+    @property
+    def worded(self) -> frozenset[str]:
+        """Types that its words name, and not only a subject it speaks of."""
+        return self.everywhere | self.numbered
 
     @property
     def identifying(self) -> bool:

@@ -114,7 +114,7 @@ def _parse_content(text: str) -> ParsedConstraint:
     """Understand what speaks of something in particular."""
     parsed = read_types_and_topics(text)
     beside = any(not topic.name for topic in parsed.topics)
-    worded = beside or parsed.everywhere > parsed.implied
+    worded = beside or parsed.worded > parsed.implied
     named = read_names(text) if parsed.people or not worded else None
     if named and not any(is_term(n) and not is_quoted(n, text) for n in named.names):
         return named
@@ -133,6 +133,7 @@ def _add_direct(parsed: ParsedConstraint) -> ParsedConstraint:
         kind="people",
         types=parsed.types | direct,
         everywhere=parsed.everywhere | direct,
+        numbered=parsed.numbered - direct,
         people=True,
     )
 
@@ -140,8 +141,10 @@ def _add_direct(parsed: ParsedConstraint) -> ParsedConstraint:
 def _leave_out_types(parsed: ParsedConstraint, excepted: str) -> ParsedConstraint:
     """Leave out the types that an exception names; what else it says needs a model."""
     left_out = read_types_and_topics(excepted)
-    types = parsed.types - left_out.types
-    if left_out.meaning or len(excepted.split()) > _FEW or not types:
+    types = parsed.types - (left_out.types - left_out.numbered)
+    numbers = left_out.kinds and "CODE" in parsed.everywhere
+    partly = numbers or not parsed.kinds.isdisjoint(left_out.kinds)
+    if left_out.meaning or len(excepted.split()) > _FEW or partly or not types:
         return replace(parsed, reason=_EXCEPTS)
     return replace(
         parsed,
@@ -170,7 +173,7 @@ def _why_not_understood(
         return parsed.reason or _PERMITS
     if misspelt:
         return f"Word {misspelt[0]} is in no dictionary."
-    refused = refusal(text, typed=bool(parsed.everywhere))
+    refused = refusal(text, typed=bool(parsed.worded))
     return refused or _why_unproven(parsed, text, words) or _why_unclear(parsed, text)
 
 

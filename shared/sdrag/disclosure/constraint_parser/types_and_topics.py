@@ -31,11 +31,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from typing import NamedTuple
 
+from sdrag.detectors.local.number_kinds import number_kinds
 from sdrag.detectors.local.tables import FUNCTION_WORDS, common_words
 from sdrag.disclosure.constraint_parser.names import find_people
+from sdrag.disclosure.constraint_parser.number_kinds import find_kinds
 from sdrag.disclosure.constraint_parser.parsed_constraint import (
     ParsedConstraint,
     Topic,
@@ -51,10 +52,10 @@ from sdrag.disclosure.constraint_parser.wording import (
     topic_of,
 )
 from sdrag.disclosure.constraint_parser.words import (
-    beginning_with,
     concept_rows,
     content_words,
     is_abbreviation,
+    surface_forms,
     table,
     word_set,
 )
@@ -82,7 +83,6 @@ _ORDINARY = 5000
 """So many of the most frequent English words are in every text, so they only hint."""
 
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
-_RULE = re.compile(r"[()|?\[.]")
 _OPTIONAL = re.compile(r"\(( [^()]*)\)\*")
 _GENERAL = (
     r"(?: (?:tests?|results?|status|records?|histor(?:y|ies)|information|data|details?"
@@ -115,18 +115,20 @@ def read_types_and_topics(text: str) -> ParsedConstraint:
     content = blank_audience(text)
     rows = [(_span(m), w) for w in _wordings() for m in w.rule.finditer(content)]
     terms = list(_find_terms(content))
-    wordings, concepts = _leave_longest(rows, terms)
     names, named = _find_names(content)
     spans = [*named, *(span for span, _ in (*rows, *terms))]
-    worded = names.union(*(wording.types for wording in wordings))
+    rows, terms, with_kinds, kinds = _part_numbers(content, rows, terms)
+    wordings, concepts = _leave_longest(rows, terms)
+    worded = names.union(with_kinds, *(wording.types for wording in wordings))
     topics = [_make_topic(concept) for concept in concepts if concept.found]
     topics += _find_topics_beside(content, wordings)
     whole = [concept.types for concept in concepts if not concept.found]
     everywhere = worded.union(
         *whole, *(concept.types & _BY_FORM for concept in concepts)
     )
-    types = everywhere.union(*(topic.types for topic in topics))
-    if names or any(wording.known for wording in wordings):
+    numbered = types_of(["codes"]) - everywhere if kinds else frozenset()
+    types = everywhere.union(numbered, *(topic.types for topic in topics))
+    if names or kinds or any(wording.known for wording in wordings):
         meaning = pattern("meaning").search(content) is not None
     else:
         meaning = not any(whole)
@@ -149,6 +151,8 @@ def read_types_and_topics(text: str) -> ParsedConstraint:
         subject=subject_of(text),
         names=find_people(text) if people else (),
         topics=tuple(topics),
+        kinds=kinds,
+        numbered=numbered,
         implied=everywhere - worded.union(*whole),
         unheard=tuple(_find_unheard(content, spans)),
     )
@@ -177,6 +181,55 @@ def _wordings() -> tuple[_Wording, ...]:
         for name in ("known", "in_part")
         for row in table("types")[name]
     )
+
+
+_Rows = list[tuple[Span, _Wording]]
+_Terms = list[tuple[Span, "Concept"]]
+
+
+def _part_numbers(
+    content: str, rows: _Rows, terms: _Terms
+) -> tuple[_Rows, _Terms, frozenset[str], frozenset[str]]:
+    """
+    Part what names kinds of numbers from what names types.
+
+    Returns:
+        The wordings and terms that are in no such name, the types that the kinds have
+        besides numbers, and the kinds. Where another wording asks for codes of any
+        kind, so does the whole constraint.
+    """
+    phrases = list(find_kinds(content, [span for span, _ in rows]))
+    named = [span for span, _ in phrases]
+    counts = types_of(["counts"])
+    other_rows = [
+        (span, row)
+        for span, row in rows
+        if row.near == counts or not _is_in(span, named)
+    ]
+    other_terms = [
+        (span, concept)
+        for span, concept in terms
+        if concept.found or not _asks_for_numbers(span, concept, named)
+    ]
+    rest = frozenset().union(
+        *(row.types | row.near for _, row in other_rows),
+        *(concept.types for _, concept in other_terms if not concept.found),
+    )
+    if not phrases or "CODE" in rest:
+        return rows, terms, frozenset(), frozenset()
+    kinds = frozenset().union(*(kinds for _, kinds in phrases))
+    types = frozenset().union(*(number_kinds()[name].types for name in kinds))
+    return other_rows, other_terms, types, kinds
+
+
+def _is_in(span: Span, named: Sequence[Span]) -> bool:
+    return any(other.contains(span) for other in named)
+
+
+def _asks_for_numbers(span: Span, concept: Concept, named: Sequence[Span]) -> bool:
+    """Say whether a term asks for numbers alone, in words that name a kind of them."""
+    numbers = concept.types <= types_of(["codes"])
+    return numbers and any(other.overlaps(span) for other in named)
 
 
 def _find_names(text: str) -> tuple[frozenset[str], list[Span]]:
@@ -303,19 +356,6 @@ def find_concepts(topic: str) -> Iterator[tuple[Span, Concept]]:
             yield shift(Span(*match.span()), len(topic) - len(bare)), concept
 
 
-@lru_cache(maxsize=4096)
-def surface_forms(phrase: str) -> frozenset[str]:
-    """Return how a phrase of a table may be in a text; none for a pattern."""
-    if _RULE.search(phrase):
-        return frozenset()
-    ways = [_list_endings(word, last=False) for word in phrase.split()]
-    ways[-1] = _list_endings(phrase.rsplit(maxsplit=1)[-1], last=True)
-    forms = {" ".join(words) for words in product(*ways)}
-    hyphened = {form for form in forms if "-" in form}
-    forms |= {form.replace("-", " ") for form in hyphened}
-    return frozenset(forms | {form.replace("-", "") for form in hyphened})
-
-
 @lru_cache(maxsize=1)
 def _rules() -> tuple[tuple[Concept, re.Pattern[str]], ...]:
     return tuple(
@@ -348,17 +388,3 @@ def _pattern(phrases: tuple[str, ...]) -> str:
 def _make_optional(group: re.Match[str]) -> str:
     words = (word.strip() for word in group[1].split("|"))
     return rf"(?: (?:{'|'.join(words)})*)?"
-
-
-def _list_endings(word: str, *, last: bool) -> tuple[str, ...]:
-    """Return the forms of a word, every one of them a word."""
-    if word.endswith("*"):
-        stem = word.removesuffix("*")
-        lead, dash, tail = stem.rpartition("-")
-        known = [f"{lead}{dash}{form}" for form in beginning_with(tail)]
-        return (stem, *known)
-    if not last or not word.isalpha():
-        return (word,)
-    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
-        return word, f"{word[:-1]}ies"
-    return word, f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from configparser import ConfigParser
 from functools import lru_cache
 from importlib.resources import files
-from itertools import takewhile
+from itertools import product, takewhile
 from typing import Any
 
 from rapidfuzz.distance import OSA
@@ -244,3 +244,33 @@ def is_misspelt(word: str) -> bool:
 
 def _is_near(word: str, words: Iterable[str]) -> bool:
     return any(OSA.distance(word, other, score_cutoff=1) <= 1 for other in words)
+
+
+_RULE = re.compile(r"[()|?\[.]")
+
+
+@lru_cache(maxsize=4096)
+def surface_forms(phrase: str) -> frozenset[str]:
+    """Return how a phrase of a table may be in a text; none for a pattern."""
+    if _RULE.search(phrase):
+        return frozenset()
+    ways = [_list_endings(word, last=False) for word in phrase.split()]
+    ways[-1] = _list_endings(phrase.rsplit(maxsplit=1)[-1], last=True)
+    forms = {" ".join(words) for words in product(*ways)}
+    hyphened = {form for form in forms if "-" in form}
+    forms |= {form.replace("-", " ") for form in hyphened}
+    return frozenset(forms | {form.replace("-", "") for form in hyphened})
+
+
+def _list_endings(word: str, *, last: bool) -> tuple[str, ...]:
+    """Return the forms of a word, every one of them a word."""
+    if word.endswith("*"):
+        stem = word.removesuffix("*")
+        lead, dash, tail = stem.rpartition("-")
+        known = [f"{lead}{dash}{form}" for form in beginning_with(tail)]
+        return (stem, *known)
+    if not last or not word.isalpha():
+        return (word,)
+    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
+        return word, f"{word[:-1]}ies"
+    return word, f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"

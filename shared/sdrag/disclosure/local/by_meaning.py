@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from sdrag.detectors.local.tables import TITLES, common_words
+from sdrag.detectors.local.technical import find_technical
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.wording import is_clause
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.scorer import GateScores, decide, score
 from sdrag.text.sentences import words
-from sdrag.text.spans import shift
+from sdrag.text.spans import SpanUnion, shift
 from sdrag.vocabulary import Finding, Sensitivity, Span
 
 Row = np.ndarray[tuple[int], np.dtype[np.float32]]
@@ -54,6 +55,8 @@ _WHOLE = 0.7
 _CLAUSE = re.compile(
     r"[,;:()\n\u2013\u2014|]+\s*|\s+-\s+|\s+(?=(?:and|but|or|because)\s)"
 )
+_MACHINES = frozenset({"DOMAIN_NAME", "IP_ADDRESS", "SOFTWARE"})
+"""Types of what machines are called, and run."""
 _LONE_WORDS = frozenset({"A", "I"})
 _PLURALS_IN_ES = ("sses", "shes", "ches", "xes")
 
@@ -126,12 +129,15 @@ def find_by_meaning(
         united = _unite(decision, scored[number][row])
         if united.chance < (limits.cued if place in cued else limits.sentence):
             continue
+        machine = _find_machines(text, parsed_rules[row])
+        if machine and parsed_rules[row].kinds and place not in cued and not typed:
+            continue  # a line of a log that speaks of no secret
         yield from typed
         if parsed_rules[row].kind == "people":
             spans, how = _find_names(text, united), ("again", united.chance, "PERSON")
         else:
-            spans, rare = _choose(text, united, parsed_rules[row], limits)
-            spans = spans or ([] if typed else [Span(0, len(text))])
+            spans, rare = _choose(text, united, parsed_rules[row], limits, machine)
+            spans = spans or ([] if typed or machine else [Span(0, len(text))])
             how = "scored", united.chance, ""
             again[row] |= rare
         for span in spans:
@@ -203,6 +209,13 @@ def _sigmoid(logits: Any) -> Any:
     return 1 / (1 + np.exp(-logits))
 
 
+def _find_machines(text: str, parsed: ParsedConstraint) -> list[Span]:
+    """Return what machines wrote in a sentence, unless a constraint asks for such."""
+    if not _MACHINES.isdisjoint(parsed.types):
+        return []
+    return list(find_technical(text))
+
+
 def _find_names(text: str, decision: GateScores) -> list[Span]:
     """Return words that are a name here, and may be an everyday word elsewhere."""
     return [
@@ -214,10 +227,16 @@ def _find_names(text: str, decision: GateScores) -> list[Span]:
 
 
 def _choose(
-    text: str, scores: GateScores, parsed: ParsedConstraint, limits: Thresholds
+    text: str,
+    scores: GateScores,
+    parsed: ParsedConstraint,
+    limits: Thresholds,
+    machine: Sequence[Span],
 ) -> tuple[list[Span], dict[str, float]]:
     """
     Choose the words to withhold in an open sentence.
+
+    `machine`: what machines wrote, of which the networks know nothing.
 
     Returns:
         Their spans, and the rare ones among them with their probabilities.
@@ -229,10 +248,12 @@ def _choose(
         chance / (chance + (1 - chance) * _frequency(word))
         for word, chance in zip(words, scores.chances.tolist(), strict=True)
     ]
+    written = SpanUnion(machine)
     telling = {
         index: 1.0 if _stem(word) in stated else chances[index]
         for index, word in enumerate(words)
         if _tells(word) and _stem(word) not in named
+        if not written.overlaps(scores.words[index])
     }
     rare = {index for index in telling if _is_rare(words[index])}
     if not is_clause(parsed.subject):  # that asks what happened, in its own words
@@ -254,7 +275,12 @@ def _choose(
     alike = {
         index
         for index, word in enumerate(words)
-        if index in telling or not (_is_filler(word) or _stem(word) in named)
+        if index in telling
+        or not (
+            _is_filler(word)
+            or _stem(word) in named
+            or written.overlaps(scores.words[index])
+        )
     }
     near = {index for index in alike if chances[index] >= limits.beside}
     for step in (1, -1):

@@ -23,12 +23,13 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from sdrag.detectors.local import mentions as find_mentions
+from sdrag.detectors.local.number_kinds import is_of_kind, measures
 from sdrag.detectors.local.tables import FUNCTION_WORDS, listed
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.text.folding import Folded, fold
 from sdrag.text.phrase_matcher import PhraseMatcher
-from sdrag.text.spans import shift
+from sdrag.text.spans import SpanUnion, shift
 from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span
 
 _NAMES = frozenset({"LOCATION", "ORGANIZATION", "PERSON", "USERNAME"})
@@ -92,6 +93,14 @@ class CuedText(Confidential):
         text, parts = self.document.text, self.document.sentences
         return [_CARRIES_ON.match(text, part.start) is not None for part in parts]
 
+    def reach(self, span: Span) -> Span:
+        """Return the sentence that a span is in, with the one that it carries on."""
+        index = self.document.sentence_at(span.start)
+        sentence = self.document.sentences[index]
+        if index and self.leaning[index]:
+            return Span(self.document.sentences[index - 1].start, sentence.end)
+        return sentence
+
     def find_telling(self, topic: Topic) -> list[int]:
         """Return the indices of the sentences that tell a topic."""
         if not topic.cues:
@@ -153,6 +162,7 @@ def find_by_type(
         for index in document.indices(mention.span)
     }
     mentions = [*mentions, *_find_in_links(document.text, mentions, off)]
+    measured = SpanUnion(measures(mentions))
     for parsed in parsed_rules:
         beside = [
             (t.types, cued.find_beside(t) | (coded if _CODES & t.types else set()))
@@ -161,10 +171,23 @@ def find_by_type(
         ]
         for mention in mentions if parsed.types else ():
             value = mention.span.of(document.text)
-            if is_of(mention, value, parsed.everywhere) or any(
-                is_of(mention, value, types)
-                and not numbers.isdisjoint(document.indices(mention.span))
-                for types, numbers in beside
+            if (
+                is_of(mention, value, parsed.everywhere)
+                or any(
+                    is_of(mention, value, types)
+                    and not numbers.isdisjoint(document.indices(mention.span))
+                    for types, numbers in beside
+                )
+                or (
+                    parsed.kinds
+                    and is_of_kind(
+                        mention,
+                        document.text,
+                        cued.reach(mention.span),
+                        parsed.kinds,
+                        measured.contains,
+                    )
+                )
             ):
                 yield Finding(
                     mention.span,
@@ -261,7 +284,7 @@ def _counts(number: str, types: frozenset[str]) -> bool:
         return True
     if not types.isdisjoint(_LONG_TYPES) and _LONG.fullmatch(number):
         return True
-    if "NUMBER" not in types:
+    if "NUMBER" not in types or ":" in number:  # the time of day
         return False
     if _SPELLED.search(number):
         return "MONEY" in types or "CODE" not in types

@@ -136,7 +136,7 @@ def _locate(
     # The gate decides all of them but structured identifiers, people, and types that
     # are all that a constraint asks for.
     everywhere = {
-        p.constraint.id: {*p.everywhere, "PERSON"}
+        p.constraint.id: {*p.worded, "PERSON"}
         for p in gated
         if p.meaning and " " in p.subject
     }

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from sdrag.detectors.local.number_kinds import number_kinds
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic, parse
 from sdrag.disclosure.constraint_parser.wording import (
@@ -162,12 +163,20 @@ def effects_of(parsed: ParsedConstraint) -> list[str]:
         return [f"hides {sentences}{_quote(parsed.names)}, in every form"]
     everywhere = list(names_of(parsed.everywhere))
     effects = [f"{_join(everywhere)}, wherever they are"] if everywhere else []
+    if parsed.kinds:
+        effects.append(f"{_join(_kinds_of(parsed))}, by their labels and forms")
     effects += (_effect_of(topic, everywhere) for topic in parsed.topics)
     if parsed.statement:
         effects.append(f"what says that “{parsed.statement.strip(' .')}”")
     elif parsed.kind == "meaning" and not any(topic.cues for topic in parsed.topics):
         effects.append("what is close to the sentence in its meaning")
     return [f"hides {effect}" for effect in dict.fromkeys(effects) if effect]
+
+
+def _kinds_of(parsed: ParsedConstraint) -> Iterator[str]:
+    """Yield what an author calls the kinds of numbers that a constraint asks for."""
+    table = number_kinds()
+    return (table[name].called for name in sorted(parsed.kinds))
 
 
 def _effect_of(topic: Topic, everywhere: Collection[str]) -> str:
@@ -209,7 +218,8 @@ def warnings_of(parsed: ParsedConstraint) -> Iterator[str]:
     """Yield where the effect of a constraint is wider or narrower than its words."""
     if parsed.identifying:
         return
-    asked = list(names_of(parsed.everywhere - parsed.implied))
+    asked = [*names_of(parsed.everywhere - parsed.implied)]
+    asked += _kinds_of(parsed)
     implied = [name for name in names_of(parsed.implied) if name not in asked]
     if asked and parsed.unheard:
         words = _quote(dict.fromkeys(parsed.unheard), "or")
@@ -271,7 +281,7 @@ def settings_of(policy: Policy) -> Iterator[str]:
 def _audiences_of(policy: Policy) -> Iterator[str]:
     """Yield what readers whom a sentence exempts are not shown all the same."""
     rules = policy.rules if any(rule.unless for rule in policy.rules) else ()
-    asked = {rule.id: parse(rule).everywhere for rule in rules}
+    asked = {rule.id: parse(rule).worded for rule in rules}
     for rule, attributes in ((r, each) for r in rules for each in r.unless):
         for key in attributes:
             if near := nearest_attribute(key):
@@ -319,7 +329,7 @@ def _rewordings(parsed: ParsedConstraint) -> Iterator[str]:
     text = plain_text(parsed.constraint.text)
     words = number_words(text)
     misspelt = [word for word in words.values() if is_misspelt(word)]
-    typed = bool(parsed.everywhere)
+    typed = bool(parsed.worded)
     if parsed.kind == "only" or not is_english(text, misspelt):
         return
     corrected = text

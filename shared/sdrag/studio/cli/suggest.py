@@ -264,11 +264,11 @@ def _asked_by(goal: str) -> frozenset[str]:
 
 def _is_wanted(parsed: ParsedConstraint, wanted: frozenset[str]) -> bool:
     """Say whether a goal asks for it; without one, what is secret by itself is."""
-    asked = parsed.everywhere | {topic.name for topic in parsed.topics if topic.name}
+    asked = parsed.worded | {topic.name for topic in parsed.topics if topic.name}
     if wanted:
         return not asked.isdisjoint(wanted)
     subject = parsed.constraint.text.startswith(_ABOUT)
-    return not subject and parsed.everywhere.isdisjoint(_NEVER_ALONE)
+    return not subject and parsed.worded.isdisjoint(_NEVER_ALONE)
 
 
 def _example(parsed: ParsedConstraint) -> dict[str, Any]:

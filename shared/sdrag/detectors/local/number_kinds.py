@@ -1,0 +1,331 @@
+"""
+Kinds of numbers: passports, accounts, claims, rooms, by `tables/numbers.toml`.
+
+A number is of a kind if the label right beside it says so: in front of it in its line
+or cell, behind it in brackets, or as the letters that it begins with. A label of
+another kind rules the kind out, unless the value has a form that nothing else has (an
+IBAN, the check digit of a card). What no label is beside is of the kind if its form
+could be, or if the sentence speaks of the kind at all. So without a label it fails
+closed; the table says for each kind what could be one.
+
+Dates, times, versions and measures are of no kind, and neither are the hashes, UUIDs
+and names of machines in logs, whatever they look like, unless the label says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sdrag.detectors.local import tables
+from sdrag.detectors.local.technical import is_technical
+from sdrag.detectors.local.tokens import split_word
+from sdrag.vocabulary import Mention, Span
+
+_NUMBERED = tables.listed(
+    """CODE CREDENTIAL CREDIT_CARD DATE IBAN_CODE NUMBER PHONE_NUMBER QUANTITY US_SSN
+    ZIP_CODE"""
+)
+"""Types of mentions that may be a number of some kind."""
+_LABELLED = _NUMBERED | tables.listed("USERNAME MONEY")
+"""Types of what may be one where its label says so."""
+_FIGURES = frozenset({"NUMBER", "PHONE_NUMBER", "QUANTITY"})
+"""Types of figures alone, which count by their form or their label."""
+_MEASURES = tables.listed(
+    "AGE COORDINATES DATE DOSE DURATION EMAIL_ADDRESS IP_ADDRESS MONEY TIME URL"
+)
+_SURE = 0.55
+"""The least confidence of a date or a sum that is no number of a kind."""
+_FILLERS = tables.listed(
+    """number numbers no nos nr num id ids code codes ref refs reference references is
+    was are were be been reads read reading as the new old current same correct full his
+    her their my your our its given shown here a an this that"""
+)
+_REFERS = tables.listed("ref refs reference references")
+_REACH = 90
+_LONGEST = 3
+"""No label has more words."""
+_BARRIER = re.compile(
+    r"[;!?]|\n|,|(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\breg)(?<!\bacc)(?<!\bacct)(?<!\binv)(?<!\bemp)"
+    r"(?<!\bnum)(?<!\bcust)[.]\s",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
+_LISTED = re.compile(r"(?:,|,? and|,? or|/|&)\s*$")
+_BEHIND = re.compile(r"[\"']?\s?[(\[]\s?([^()\[\]\n]{2,30})[)\]]")
+_PREFIX = re.compile(r"([A-Za-z]{2,6})[-/ #]?(?=\d)")
+_INNER_LABEL = re.compile(r"(?:[^\W\d_]{2,}[ .#:]{1,3}){1,3}(?=\S*\d)")
+_GROUPS_BEFORE = re.compile(r"(?:[A-Z]{0,3}\d[\dA-Z]{0,20}[ ./-]){1,6}$")
+_SKELETON = re.compile(r"\d+|[A-Za-z]+")
+_FULL_DATE = re.compile(
+    r"(?:19|20)\d\d[-./]\d{1,2}[-./]\d{1,2}(?:[T ].*)?"
+    r"|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|\d{1,2}:\d\d(?::\d\d.*)?"
+)
+_NO_DATE = re.compile(
+    r"(?:3[2-9]|[4-9]\d)-\d\d-\d\d|\d\d-(?:3[2-9]|[4-9]\d)-\d\d"
+    r"|(?:1[3-9]|[23]\d)-(?:1[3-9]|[23]\d)-\d\d"
+)
+"""Three pairs of figures that are no day of any month, but may be a sort code."""
+_CODED = re.compile(r"(?=.*\d).{4,}|\d{3,}|[A-Za-z]+\d+|\d+[A-Za-z]+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKind:
+    """A row of the table."""
+
+    name: str
+    called: str
+    asked: str
+    alone: str
+    labels: frozenset[tuple[str, ...]]
+    prefixes: frozenset[str]
+    forms: re.Pattern[str] | None
+    sure: re.Pattern[str] | None
+    check: str
+    found: str
+    unlabelled: str
+    may_be: frozenset[str]
+    types: frozenset[str]
+    technical: bool
+    spoken: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def number_kinds() -> dict[str, NumberKind]:
+    """Return the kinds by their names."""
+    rows = tables.read_toml("numbers")["kind"]
+    return {row["name"]: _kind(row) for row in rows}
+
+
+def _kind(row: dict[str, Any]) -> NumberKind:
+    labels = [" ".join(label.split()) for label in row["labels"].split(";")]
+    labels.sort(key=len, reverse=True)
+    spoken = "|".join(label.replace(" ", "[ _-]") for label in labels)
+    return NumberKind(
+        row["name"],
+        row.get("called", f"{row['name']} numbers"),
+        row.get("asked", ""),
+        row.get("alone", ""),
+        frozenset(tuple(label.replace("'", "").split()) for label in labels),
+        frozenset(row.get("prefixes", "").split()),
+        _any_of(row.get("forms", ())),
+        _any_of(row.get("sure", ())),
+        row.get("check", ""),
+        row.get("found", ""),
+        row.get("unlabelled", "label"),
+        frozenset(row.get("may_be", "").split()),
+        frozenset(row.get("types", "").split()),
+        row.get("technical", False),
+        re.compile(rf"(?<![^\W_])(?:{spoken})s?(?![^\W\d_])", re.IGNORECASE),
+    )
+
+
+def _any_of(forms: Iterable[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(forms), re.IGNORECASE) if forms else None
+
+
+@lru_cache(maxsize=1)
+def _labels() -> dict[tuple[str, ...], frozenset[str]]:
+    """Return the kinds that each label says."""
+    kinds: dict[tuple[str, ...], set[str]] = {}
+    for kind in number_kinds().values():
+        for label in kind.labels:
+            kinds.setdefault(label, set()).add(kind.name)
+    return {label: frozenset(names) for label, names in kinds.items()}
+
+
+def is_of_kind(
+    mention: Mention,
+    text: str,
+    sentence: Span,
+    kinds: Iterable[str],
+    is_measure: Callable[[Span], bool],
+) -> bool:
+    """
+    Return True if a mention is a number of one of the kinds, or could be.
+
+    Args:
+        mention: Of any type; what is no number is of no kind.
+        text: The text that it is in.
+        sentence: The sentence that it is in.
+        kinds: Names of the table.
+        is_measure: Says whether a span is a date, a time, a sum or the like.
+    """
+    value = mention.span.of(text)
+    if mention.type not in _LABELLED or _FULL_DATE.fullmatch(value):
+        return False
+    asked = [number_kinds()[name] for name in kinds]
+    if any(_is_sure(kind, value) for kind in asked):
+        return True
+    if said := labels_beside(text, mention.span):
+        return any(
+            kind.name in said
+            or (said <= kind.may_be and _could_be(kind, mention, text))
+            for kind in asked
+        )
+    if _is_measured(mention, value, is_measure):
+        return False
+    if is_technical(_whole_word(text, mention.span)):
+        asked = [kind for kind in asked if kind.technical]
+    is_coded = _CODED.fullmatch(value) and not _YEAR.fullmatch(value)
+    return any(
+        _could_be(kind, mention, text)
+        or (is_coded and kind.spoken.search(text, sentence.start, sentence.end))
+        for kind in asked
+    )
+
+
+def _whole_word(text: str, span: Span) -> str:
+    """Return a value with the letters and figures that are joined to it: 250ms."""
+    start, end = span.start, span.end
+    while start and text[start - 1].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum():
+        end += 1
+    return text[start:end]
+
+
+def _is_measured(
+    mention: Mention, value: str, is_measure: Callable[[Span], bool]
+) -> bool:
+    """Return True for a date, a measure, or what is no number at all."""
+    if mention.type not in _NUMBERED:
+        return True
+    if mention.type == "QUANTITY" and not value.isdecimal():
+        return True
+    dated = mention.type == "DATE" or is_measure(mention.span)
+    return dated and _NO_DATE.fullmatch(value) is None
+
+
+def _is_sure(kind: NumberKind, value: str) -> bool:
+    """Return True if a value is of a kind whatever label is beside it."""
+    if kind.sure is None or not kind.sure.fullmatch(value):
+        return False
+    check = _CHECKS.get(kind.check)
+    return check is None or check(value)
+
+
+def _could_be(kind: NumberKind, mention: Mention, text: str) -> bool:
+    """Return True if a value that no label is beside could be of a kind."""
+    if kind.unlabelled == "label":
+        return False
+    if kind.found and kind.found in {mention.type, mention.reason}:
+        return True
+    start, end = mention.span.start, mention.span.end
+    if kind.forms and (
+        kind.forms.fullmatch(text, start, end)
+        or (
+            text[start - 1 : start] == "#"
+            and kind.forms.fullmatch(text, start - 1, end)
+        )
+    ):
+        return True
+    return kind.unlabelled == "code" and mention.type not in _FIGURES
+
+
+def labels_beside(text: str, span: Span) -> frozenset[str]:
+    """Return the kinds that the label right beside a number says; none, none."""
+    value = span.of(text)
+    prefix = _PREFIX.match(value)
+    if prefix:
+        letters = prefix[1].upper()
+        kinds = {k.name for k in number_kinds().values() if letters in k.prefixes}
+        if kinds:
+            return frozenset(kinds)
+    behind = _BEHIND.match(text, span.end)
+    if behind:
+        said = _label_at_end(_words(behind[1]))
+        if said:
+            return said
+    start = span.start
+    inner = _INNER_LABEL.match(value)
+    groups = _GROUPS_BEFORE.search(text, max(0, start - _REACH), start)
+    if inner and (said := _label_at_end(_words(inner.group()))):
+        return said
+    if groups:
+        start = groups.start()
+    return _label_before(text, start, text[start : span.end])
+
+
+def _label_before(text: str, start: int, value: str) -> frozenset[str]:
+    """Return what the words in front of a value say, or in front of a list of them."""
+    tail = text[max(0, start - _REACH) : start]
+    tail = _TAG.sub(lambda tag: " " * len(tag.group()), tail)
+    before = tail.rstrip(" \t\"'([{#*_`")
+    listed = _LISTED.search(before)
+    if listed:
+        earlier = before[: listed.start()].rstrip()
+        last = re.search(r"\S+(?: [\dA-Z-]+)*$", earlier)
+        if last and _is_alike(last.group(), value):
+            from_start = start - len(tail) + last.start()
+            return _label_before(text, from_start, value)
+    if before.endswith("\n") and before.rstrip().endswith(":"):
+        before = before.rstrip()
+    barriers = [match.end() for match in _BARRIER.finditer(before)]
+    return _label_at_end(_words(before[barriers[-1] :] if barriers else before))
+
+
+def _is_alike(value: str, other: str) -> bool:
+    """Return True for two values of one make: 8812 and 8813, INC-1 and INC-20."""
+    made, like = _make(value.strip("#,.;\"'")), _make(other)
+    return made == like and abs(len(value) - len(other)) <= 1
+
+
+def _make(value: str) -> str:
+    return _SKELETON.sub(lambda part: "9" if part.group()[0].isdigit() else "A", value)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text in lower case, those of a key apart."""
+    text = text.replace("'s", "s").replace("\u2019s", "s")
+    return [part for word in _WORD.findall(text) for part in split_word(word)]
+
+
+def _label_at_end(words: list[str]) -> frozenset[str]:
+    """Return what the label says that words end in, past number words."""
+    refers = False
+    for last in range(len(words), 0, -1):
+        for length in range(min(_LONGEST, last), 0, -1):
+            said = _kinds_of(tuple(words[last - length : last]))
+            if said:
+                return said
+        if words[last - 1] not in _FILLERS:
+            break
+        refers = refers or words[last - 1] in _REFERS
+    return frozenset({"reference"}) if refers else frozenset()
+
+
+def _kinds_of(label: tuple[str, ...]) -> frozenset[str]:
+    known = _labels()
+    return known.get(label) or known.get(
+        (*label[:-1], label[-1].removesuffix("s")), frozenset()
+    )
+
+
+def measures(mentions: Iterable[Mention]) -> Iterator[Span]:
+    """Yield the spans of dates, times, sums and the like that are sure enough."""
+    for mention in mentions:
+        if mention.type in _MEASURES and mention.confidence >= _SURE:
+            yield mention.span
+
+
+def _has_check_digit(value: str) -> bool:
+    """Return True if the digits of a value have the check digit of a card (Luhn)."""
+    digits = [int(digit) for digit in value if digit.isdecimal()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _is_iban(value: str) -> bool:
+    """Return True if the check digits of an IBAN are right (ISO 13616)."""
+    compact = "".join(filter(str.isalnum, value.upper()))
+    turned = compact[4:] + compact[:4]
+    return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1
+
+
+_CHECKS: dict[str, Callable[[str], bool]] = {"luhn": _has_check_digit, "iban": _is_iban}

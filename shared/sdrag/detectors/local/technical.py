@@ -1,0 +1,43 @@
+"""
+What machines write: UUIDs, hashes, versions, times of logs, names of hosts.
+
+Such a value is told by its form as a whole. It is nobody's number and no secret by its
+look; what its line says of it may still make it one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sdrag.vocabulary import Span
+
+_HEX = "[0-9a-fA-F]"
+_FORMS = (
+    rf"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}",  # UUID
+    r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,128}",  # hash
+    rf"0[xX]{_HEX}+|(?:sha|md)\d{{1,3}}[:=-]\S+",
+    r"[vV]\d+(?:[.-]\w+)*",  # version
+    r"\d{1,3}(?:\.\d{1,2}){2,3}(?:[-+][a-z][\w.]*)?|\d{1,2}\.\d{1,2}\.\d{1,4}",
+    r"\d{4}-\d\d-\d\d[Tt]\d\d:?\d\d(?::?\d\d(?:[.,]\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)?",
+    r"[a-z]+(?:[-_.][a-z]+)*[-_]?\d{1,2}(?:\.[a-z]+)*",  # host, worker
+    r"[a-z]+(?:-[a-z\d]+)+(?:\.[a-z\d]+)*(?:/[a-z\d._-]+)*",
+    r"[\w./-]+\.[a-z]{1,4}(?::\d+)+|[a-z][\w./-]*:\d+(?:\.\d+)+",  # place
+    r"\d+(?:ms|us|ns|s|m|h|kb|mb|gb|k|x)",
+)
+_TECHNICAL = re.compile("|".join(_FORMS))
+_TOKEN = re.compile(r"[^\s=\"'`()\[\]{}<>|,;]{2,200}")
+_EDGES = ".:!?"
+
+
+def is_technical(value: str) -> bool:
+    """Return True for what is written as machines write, as a whole."""
+    return _TECHNICAL.fullmatch(value) is not None
+
+
+def find_technical(text: str) -> Iterator[Span]:
+    """Yield what machines write in a text, with a figure in it."""
+    for match in _TOKEN.finditer(text):
+        value = match.group().rstrip(_EDGES)
+        if any(map(str.isdecimal, value)) and is_technical(value):
+            yield Span(match.start(), match.start() + len(value))
