@@ -50,7 +50,7 @@ _LONGEST = 3
 """No label has more words."""
 _BARRIER = re.compile(
     r"[;!?]|\n|,|(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\breg)(?<!\bacc)(?<!\bacct)(?<!\binv)(?<!\bemp)"
-    r"(?<!\bnum)(?<!\bcust)[.]\s",
+    r"(?<!\bnum)(?<!\bcust)[.](?:\s|$)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
@@ -71,6 +71,7 @@ _NO_DATE = re.compile(
 )
 """Three pairs of figures that are no day of any month, but may be a sort code."""
 _CODED = re.compile(r"(?=.*\d).{4,}|\d{3,}|[A-Za-z]+\d+|\d+[A-Za-z]+")
+_LONG = re.compile(r"(?!(?:19|20)\d\d$)\d{4,}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -105,7 +106,8 @@ def number_kinds() -> dict[str, NumberKind]:
 def _kind(row: dict[str, Any]) -> NumberKind:
     labels = [" ".join(label.split()) for label in row["labels"].split(";")]
     labels.sort(key=len, reverse=True)
-    spoken = "|".join(label.replace(" ", "[ _-]") for label in labels)
+    words = [*labels, *filter(None, map(str.strip, row.get("spoken", "").split(";")))]
+    spoken = "|".join(word.replace(" ", "[ _-]") for word in words)
     return NumberKind(
         row["name"],
         row.get("called", f"{row['name']} numbers"),
@@ -157,7 +159,9 @@ def is_of_kind(
         is_measure: Says whether a span is a date, a time, a sum or the like.
     """
     value = mention.span.of(text)
-    if mention.type not in _LABELLED or _FULL_DATE.fullmatch(value):
+    if mention.type not in _LABELLED or not any(map(str.isdecimal, value)):
+        return False
+    if _FULL_DATE.fullmatch(value):
         return False
     asked = [number_kinds()[name] for name in kinds]
     if any(_is_sure(kind, value) for kind in asked):
@@ -225,7 +229,8 @@ def _could_be(kind: NumberKind, mention: Mention, text: str) -> bool:
         )
     ):
         return True
-    return kind.unlabelled == "code" and mention.type not in _FIGURES
+    is_code = mention.type not in _FIGURES or _LONG.fullmatch(text, start, end)
+    return kind.unlabelled == "code" and bool(is_code)
 
 
 def labels_beside(text: str, span: Span) -> frozenset[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from sdrag.studio.documents.formats import TEXT_KEYS, UnreadableError, table_of
 from sdrag.studio.documents.reading import (
     READERS,
+    TABLES,
     ReadFile,
     ReadFiles,
     Skipped,
@@ -22,6 +23,7 @@ from sdrag.studio.documents.reading import (
 
 __all__ = [
     "READERS",
+    "TABLES",
     "TEXT_KEYS",
     "ReadFile",
     "ReadFiles",

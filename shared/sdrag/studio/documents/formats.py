@@ -10,7 +10,8 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -33,6 +34,17 @@ ID_KEYS = ("id", "doc_id", "id_")
 
 class UnreadableError(Exception):
     """A file cannot be read; the message says why, without any of its text."""
+
+
+@contextmanager
+def parsing(kind: str) -> Iterator[None]:
+    """Raise what a parser raises as `UnreadableError`, without its words."""
+    try:
+        yield
+    except (UnreadableError, RecursionError):
+        raise
+    except Exception:  # noqa: BLE001 -- parsers of broken files raise anything
+        raise UnreadableError(f"is no valid {kind}") from None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,11 +142,17 @@ def record_of(row: object, remarks: Remarks) -> Record:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-def read_csv(data: bytes, remarks: Remarks) -> Iterator[Record]:
-    """Read each row as lines `column: value`; of a lone row its cells."""
+def read_csv(
+    data: bytes, remarks: Remarks, marks: Iterable[str] = _SEPARATORS
+) -> Iterator[Record]:
+    """
+    Read each row as lines `column: value`; of a lone row its cells.
+
+    `marks`: what may separate the cells.
+    """
     text = decode(data, remarks)
     try:
-        tables = {mark: _rows(text, mark) for mark in _SEPARATORS}
+        tables = {mark: _rows(text, mark) for mark in marks}
         mark = max(tables, key=lambda mark: len(next(tables[mark], ())))
         rows = list(_rows(text, mark))
         columns = len(rows[0]) if rows else 0
@@ -146,13 +164,23 @@ def read_csv(data: bytes, remarks: Remarks) -> Iterator[Record]:
     remarks.guesses.append(
         f"is a table of {len(rows):,} lines and {columns:,} columns{between}"
     )
+    yield from records_of(rows)
+
+
+def read_tsv(data: bytes, remarks: Remarks) -> Iterator[Record]:
+    """Read each row of a table whose cells are separated by tabs, as of CSV."""
+    return read_csv(data, remarks, "\t")
+
+
+def records_of(rows: Sequence[Sequence[str]], name: str = "") -> Iterator[Record]:
+    """Yield the rows of a table below its first; `name` is that of the table."""
     names, *below = rows if len(rows) != 1 else [[], *rows]
     for row in below:
         pairs = zip_longest(names[: len(row)], row, fillvalue="")
         lines = (
             f"{name}: {value}" if name else value for name, value in pairs if value
         )
-        yield Record("\n".join(lines))
+        yield Record("\n".join(lines), name)
 
 
 def _rows(text: str, mark: str) -> Iterator[list[str]]:

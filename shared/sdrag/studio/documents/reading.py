@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
 from sdrag.errors import UsageError
@@ -22,9 +23,12 @@ from sdrag.studio.documents.formats import (
     read_json,
     read_jsonl,
     read_text,
+    read_tsv,
 )
+from sdrag.studio.documents.mail import read_eml
 from sdrag.studio.documents.parquet import read_parquet
 from sdrag.studio.documents.rich_text import read_docx, read_html, read_pdf
+from sdrag.studio.documents.spreadsheets import read_xlsx
 from sdrag.text.sentences import windows
 from sdrag.vocabulary import Confidential, Passage
 
@@ -36,11 +40,17 @@ READERS: dict[str, Callable[[bytes, Remarks], Iterator[Record]]] = {
     ".json": read_json,
     ".jsonl": read_jsonl,
     ".csv": read_csv,
+    ".tsv": read_tsv,
+    ".xlsx": read_xlsx,
+    ".eml": read_eml,
     ".parquet": read_parquet,
     ".pdf": read_pdf,
     ".docx": read_docx,
 }
 """How a file of each suffix is read."""
+
+TABLES = frozenset({".csv", ".tsv", ".xlsx"})
+"""Files of tables, whose rows may be documents."""
 
 MAX_FILE_BYTES = 100_000_000
 """A larger file is skipped: it would be read into memory whole."""
@@ -107,7 +117,8 @@ def read_files(paths: Iterable[str | Path], *, rows: bool = False) -> ReadFiles:
 
     Args:
         paths: Of files, or of folders that are read with all below them.
-        rows: Whether each row of a table (CSV) is a document, instead of the table.
+        rows: Whether each row of a table (CSV, TSV, Excel) is a document, instead of
+            the table.
 
     Raises:
         UsageError: A path does not exist.
@@ -185,8 +196,9 @@ def read_bytes(name: str, data: bytes, *, rows: bool = False) -> ReadFile:
         records = list(READERS[suffix](data, remarks))
     except RecursionError:
         raise UnreadableError("is nested too deeply") from None
-    if suffix == ".csv" and not rows:
-        records = [Record("\n\n".join(record.text for record in records))]
+    if suffix in TABLES and not rows:
+        tables = groupby(records, key=lambda record: record.id)
+        records = [Record("\n\n".join(r.text for r in t), name) for name, t in tables]
     documents = [_document(name, record, records) for record in records]
     if not any(document.text.strip() for document in documents):
         raise UnreadableError("is empty")

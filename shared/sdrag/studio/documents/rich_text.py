@@ -14,7 +14,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from sdrag.studio.documents.formats import (
     Remarks,
     UnreadableError,
     decode,
+    parsing,
 )
 
 _INLINE_TAGS = """a abbr acronym b bdi bdo big cite code data del dfn em font i img
@@ -66,23 +67,12 @@ MAX_MARKUP = 50_000_000
 """The most bytes of a Word document without its pictures: half a minute's work."""
 
 
-@contextmanager
-def _parsing(kind: str) -> Iterator[None]:
-    """Raise what a parser raises as `UnreadableError`, without its words."""
-    try:
-        yield
-    except (UnreadableError, RecursionError):
-        raise
-    except Exception:  # noqa: BLE001 -- parsers of broken files raise anything
-        raise UnreadableError(f"is no valid {kind}") from None
-
-
 def read_html(data: bytes, remarks: Remarks) -> Iterator[Record]:
     """Read a page, a line for each block."""
     with require_extra("documents", "HTML"):
         from bs4 import BeautifulSoup  # noqa: PLC0415 -- an extra
         from lxml.etree import HTMLParser  # noqa: PLC0415 -- an extra
-    with _parsing("HTML"):
+    with parsing("HTML"):
         # Python's own parser takes quadratic time for tags that nothing closes.
         parser = partial(HTMLParser, huge_tree=True)
         page = BeautifulSoup(decode(data, remarks), "lxml", parser=parser)
@@ -144,7 +134,7 @@ def read_docx(data: bytes, remarks: Remarks) -> Iterator[Record]:
                 _count_parts(relation.target_part, remarks.unread)
                 yield _text(parse_xml(relation.target_part.blob), [], remarks.unread)
 
-    with _parsing("Word document"):
+    with parsing("Word document"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
         markup = (entry for entry in entries if entry.filename.endswith(".xml"))
@@ -193,7 +183,7 @@ def read_pdf(data: bytes, remarks: Remarks) -> Iterator[Record]:
     """Read the text of the pages."""
     with require_extra("documents", "PDF"):
         from pypdf import PdfReader  # noqa: PLC0415 -- an extra
-    with _parsing("PDF"):
+    with parsing("PDF"):
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise UnreadableError("is encrypted")

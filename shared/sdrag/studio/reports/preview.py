@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby, pairwise
+from pathlib import PurePath
 from textwrap import shorten
 from typing import Any
 
@@ -19,7 +20,7 @@ from sdrag.explanation import Explanation
 from sdrag.explanation.marked import Mark, legend, marked, style
 from sdrag.policy import Policy
 from sdrag.studio.authoring.understood_as import keep_in_words, kind_of
-from sdrag.studio.documents import table_of
+from sdrag.studio.documents import TABLES, table_of
 from sdrag.studio.reports.page import Markup, card, page, table
 from sdrag.text.spans import SpanUnion, merge, shift
 from sdrag.vocabulary import Confidential, Keep, Span
@@ -317,7 +318,7 @@ def join(
 
 def is_table(name: str) -> bool:
     """Say whether a document is shown as a table."""
-    return name.lower().partition("#")[0].endswith(".csv")
+    return PurePath(name.lower().partition("#")[0]).suffix in TABLES
 
 
 def _show_text(name: str, text: str, marks: Sequence[Mark]) -> str:
