@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
+from sdrag.detectors.local.posts import is_headed, is_post
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     MONTHS,
@@ -99,6 +100,8 @@ def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
             value = _VALUE.match(text, end)
             label = value and _LABEL.search(text, max(0, end - _LONGEST_LABEL), end)
             type_ = _type_of_label(split_word(label.group()))[0] if label else ""
+            if key in _RECIPIENTS and value and _ABBREVIATIONS.match(value.group()):
+                continue  # cc: AB, TMK
             if value and type_:
                 start, stop = value.span("quoted" if value["quoted"] else "plain")
                 cell = layout.at(start)
@@ -125,6 +128,11 @@ def _first_value(said: str) -> str:
     return " ".join(words[:last])
 
 
+_RECIPIENTS = frozenset(("to", "from", "cc", "bcc"))
+_ABBREVIATIONS = re.compile(
+    r"[:=\s]*[A-Z]{2,4}(?:(?:, | and |/| & )[A-Z]{2,4}){0,20}(?:[.;\n]|$)"
+)
+"""What mail goes to under initials is a post as often as somebody."""
 _ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
 _NEXT_SENTENCE = re.compile(r"\d[\w)]*[.!?] +(?=[A-Z][a-z])")
 """What follows a figure in the next sentence is no part of its value."""
@@ -192,6 +200,7 @@ _LONGEST = {
 }
 _WORDS_OF_NAME = re.compile(r"[^\W\d_]+(?:['\u2019.-][^\W\d_]+)*\.?|,")
 _NOT_IN_NAMES = FUNCTION_WORDS - {"i", "my", "in", "do", "an", "will", "may", "so"}
+_INITIALS = re.compile(r"(?:[A-Z]\.){2,4}")
 _MOST = 5
 _ABBREVIATED = 4
 
@@ -206,16 +215,15 @@ def _name(value: str, *, loose: bool) -> str:
             break
         done = match.end()
         if word == ",":
-            following = value[match.end() : match.end() + 2].strip()[:1]
-            if not (following.isupper() or (following and value.islower())):
+            if not _goes_on(value, match.end()):
                 break
             continue
-        if words and word in _NOT_IN_NAMES and word not in PARTICLES:
+        if words and _ends_name(words[-1], word):
             break
         end = match.end()
         words.append(word)
-        if word.endswith(".") and len(word) > _ABBREVIATED and word[:-1] not in TITLES:
-            break  # the sentence ends
+        if _ends_sentence(word):
+            break
     telling = [w for w in words if w not in PARTICLES and w.rstrip(".") not in TITLES]
     if (
         not telling
@@ -223,9 +231,34 @@ def _name(value: str, *, loose: bool) -> str:
         or _NO_NAME.issuperset(w.lower() for w in words)
     ):
         return ""
+    if is_post(telling) or is_post(value.split()):
+        return ""
     if loose and not _is_spelled_as_name(telling, value):
         return ""
     return value[:end]
+
+
+def _goes_on(value: str, comma: int) -> bool:
+    """Return True if a name goes on behind a comma: no small letter, no post."""
+    following = value[comma : comma + 2].strip()[:1]
+    if is_headed(value[comma:].split(maxsplit=3)[:3]):
+        return False
+    return following.isupper() or (bool(following) and value.islower())
+
+
+def _ends_name(last: str, word: str) -> bool:
+    """Return True if a name has ended before a word; behind initials, any word may."""
+    if word in _NOT_IN_NAMES and word not in PARTICLES:
+        return True
+    after_initials = _INITIALS.fullmatch(last) is not None
+    return after_initials and word.islower() and is_common(word)
+
+
+def _ends_sentence(word: str) -> bool:
+    """Return True for a word with a point that is neither an initial nor a title."""
+    if not word.endswith(".") or word[:-1] in TITLES:
+        return False
+    return len(word) > _ABBREVIATED or (len(word) == _ABBREVIATED and word.isupper())
 
 
 _NO_NAME = word_set("empty_values") | FUNCTION_WORDS - {"will", "may"}

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.plain_text import plain_text
+from sdrag.detectors.local.posts import is_headed
 from sdrag.detectors.local.tables import (
     OFFICES,
     TITLES,
@@ -60,6 +61,7 @@ def find_role_names(tokens: TokenIndex) -> Iterator[Candidate]:
             continue
         word, end = tokens.words[after], tokens.ends[after]
         named = word in surnames and word.lower() not in _COMPOUNDS
+        named = named and not is_headed(tokens.words[after : after + 2])
         if named and _NAMED_AFTER.match(tokens.text, end):
             yield Candidate(tokens.starts[after], end, "PERSON", 0.7, "role")
 

@@ -44,6 +44,7 @@ _RARE = 12_000
 """Few texts speak of a word of this rank: reindeer, husbandry."""
 _CALLED = TITLES - tables.surnames() | word_set("feasts")
 """What a text calls somebody or a day; alone it is no name."""
+_TEAMS = word_set("teams")
 _ACRONYM = range(2, 6)
 _LONGEST = 40
 _LEADING = listed("van von der den de di da del della ter ten zu zur al el bin ben ibn")
@@ -282,6 +283,8 @@ def _several(run: Run) -> Guess:
     telling = [w for w in words if w not in GENERIC and w[0].isupper()]
     if len(telling) > 1 and _WORK_CUE.search(run.before(24)):
         return "ORGANIZATION", 0.5
+    if words[0].lower() in _TEAMS:
+        return "TERM", 0.4
     if words[-1] in tables.surnames() and len(telling) == len(words):
         return "PERSON", 0.5
     headline = any(w.lower() in tables.FUNCTION_WORDS for w in telling)

@@ -48,18 +48,18 @@ _REFERS = tables.listed("ref refs reference references")
 _REACH = 90
 _LONGEST = 3
 """No label has more words."""
-_BARRIER = re.compile(
-    r"[;!?]|\n|,|(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\breg)(?<!\bacc)(?<!\bacct)(?<!\binv)(?<!\bemp)"
-    r"(?<!\bnum)(?<!\bcust)[.](?:\s|$)",
-    re.IGNORECASE,
-)
+_BARRIER = re.compile(r"[;!?\n,]|[.](?:\s|$)")
+_SHORTENED = re.compile(r"[^\W\d_]{1,4}$")
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 _LISTED = re.compile(r"(?:,|,? and|,? or|/|&)\s*$")
+_LAST = re.compile(r"[^\s,]*\d[^\s,]*(?: [A-Z\d-]*\d[A-Z\d-]*)*$")
 _BEHIND = re.compile(r"[\"']?\s?[(\[]\s?([^()\[\]\n]{2,30})[)\]]")
 _PREFIX = re.compile(r"([A-Za-z]{2,6})[-/ #]?(?=\d)")
 _INNER_LABEL = re.compile(r"(?:[^\W\d_]{2,}[ .#:]{1,3}){1,3}(?=\S*\d)")
 _GROUPS_BEFORE = re.compile(r"(?:[A-Z]{0,3}\d[\dA-Z]{0,20}[ ./-]){1,6}$")
+_FIGURED = re.compile(r"(?=.*\d)[^\s]*(?: [^\s]*\d[^\s]*| [A-Z]{1,3}){0,9}")
+"""Figures in groups, and no word beside them: no sum with its unit."""
 _SKELETON = re.compile(r"\d+|[A-Za-z]+")
 _FULL_DATE = re.compile(
     r"(?:19|20)\d\d[-./]\d{1,2}[-./]\d{1,2}(?:[T ].*)?"
@@ -72,7 +72,8 @@ _NO_DATE = re.compile(
 """Three pairs of figures that are no day of any month, but may be a sort code."""
 _CODED = re.compile(r"(?=.*\d).{4,}|\d{3,}|[A-Za-z]+\d+|\d+[A-Za-z]+")
 _LONG = re.compile(r"(?!(?:19|20)\d\d$)\d{4,}")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_NO_CODE = re.compile(r"(?:19|20)\d\d|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d{1,2}")
+"""Years and sums, which no word for a kind makes a number of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +160,9 @@ def is_of_kind(
         is_measure: Says whether a span is a date, a time, a sum or the like.
     """
     value = mention.span.of(text)
-    if mention.type not in _LABELLED or not any(map(str.isdecimal, value)):
+    if mention.type not in _LABELLED or _FULL_DATE.fullmatch(value):
         return False
-    if _FULL_DATE.fullmatch(value):
+    if mention.type != "CODE" and not _FIGURED.fullmatch(value):
         return False
     asked = [number_kinds()[name] for name in kinds]
     if any(_is_sure(kind, value) for kind in asked):
@@ -176,7 +177,7 @@ def is_of_kind(
         return False
     if is_technical(_whole_word(text, mention.span)):
         asked = [kind for kind in asked if kind.technical]
-    is_coded = _CODED.fullmatch(value) and not _YEAR.fullmatch(value)
+    is_coded = _CODED.fullmatch(value) and not _NO_CODE.fullmatch(value)
     return any(
         _could_be(kind, mention, text)
         or (is_coded and kind.spoken.search(text, sentence.start, sentence.end))
@@ -265,14 +266,25 @@ def _label_before(text: str, start: int, value: str) -> frozenset[str]:
     listed = _LISTED.search(before)
     if listed:
         earlier = before[: listed.start()].rstrip()
-        last = re.search(r"\S+(?: [\dA-Z-]+)*$", earlier)
+        last = _LAST.search(earlier)
         if last and _is_alike(last.group(), value):
             from_start = start - len(tail) + last.start()
             return _label_before(text, from_start, value)
     if before.endswith("\n") and before.rstrip().endswith(":"):
         before = before.rstrip()
-    barriers = [match.end() for match in _BARRIER.finditer(before)]
+    barriers = [m.end() for m in _BARRIER.finditer(before) if _is_barrier(before, m)]
     return _label_at_end(_words(before[barriers[-1] :] if barriers else before))
+
+
+def _is_barrier(text: str, mark: re.Match[str]) -> bool:
+    """Return True for what ends a part of a sentence: no point behind tel. and ref."""
+    word = _SHORTENED.search(text, 0, mark.start())
+    if word is None or mark.group()[0] != ".":
+        return True
+    lower = word.group().lower()
+    if len(lower) == 1 and word.group().isupper():  # an initial
+        return True
+    return lower not in _FILLERS and not _kinds_of((lower,))
 
 
 def _is_alike(value: str, other: str) -> bool:

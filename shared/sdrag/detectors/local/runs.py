@@ -21,6 +21,7 @@ _FORMS_OF_ADDRESS = tables.word_set("forms_of_address")
 _JOINING = tables.PARTICLES | {"of", "and", "the", "for"}
 _CALLED = tables.MONTHS | tables.WEEKDAYS | NATIONALITIES
 _NO_NAME = tables.ACRONYMS | _CALLED | {word.upper() for word in _CALLED}
+_NO_NAME |= tables.in_each_case(tables.word_set("machine_words")) | {"ETag"}
 _FEASTS = frozenset(("Day", "Eve"))
 _PARTNERS = frozenset(("Sons", "Partners", "Associates", "Co", "Company", "Brothers"))
 _LONGEST = 40

@@ -23,7 +23,7 @@ _FORMS = (
     r"[a-z]+(?:[-_.][a-z]+)*[-_]?\d{1,2}(?:\.[a-z]+)*",  # host, worker
     r"[a-z]+(?:-[a-z\d]+)+(?:\.[a-z\d]+)*(?:/[a-z\d._-]+)*",
     r"[\w./-]+\.[a-z]{1,4}(?::\d+)+|[a-z][\w./-]*:\d+(?:\.\d+)+",  # place
-    r"\d+(?:ms|us|ns|s|m|h|kb|mb|gb|k|x)",
+    r"[\w./-]+@sha\d+:\w+|\d+(?:ms|us|ns|s|m|h|k|x|[KMGTkmgt]i?[Bb]|[kM]?[VWA]|[KMG]?Hz)",
 )
 _TECHNICAL = re.compile("|".join(_FORMS))
 _TOKEN = re.compile(r"[^\s=\"'`()\[\]{}<>|,;]{2,200}")

@@ -57,6 +57,7 @@ _CLAUSE = re.compile(
 )
 _MACHINES = frozenset({"DOMAIN_NAME", "IP_ADDRESS", "SOFTWARE"})
 """Types of what machines are called, and run."""
+_SETTING = re.compile(r"\w=[\"']?\w")
 _LONE_WORDS = frozenset({"A", "I"})
 _PLURALS_IN_ES = ("sses", "shes", "ches", "xes")
 
@@ -130,9 +131,10 @@ def find_by_meaning(
         if united.chance < (limits.cued if place in cued else limits.sentence):
             continue
         machine = _find_machines(text, parsed_rules[row])
-        if machine and parsed_rules[row].kinds and place not in cued and not typed:
-            continue  # a line of a log that speaks of no secret
         yield from typed
+        written = parsed_rules[row].kinds and (machine or _SETTING.search(text))
+        if written and (typed or place not in cued):
+            continue  # the networks read no logs and settings
         if parsed_rules[row].kind == "people":
             spans, how = _find_names(text, united), ("again", united.chance, "PERSON")
         else:
