@@ -15,7 +15,7 @@ and names of machines in logs, whatever they look like, unless the label says so
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -23,7 +23,8 @@ from typing import Any
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.technical import is_technical
 from sdrag.detectors.local.tokens import split_word
-from sdrag.vocabulary import Mention, Span
+from sdrag.text.spans import SpanUnion
+from sdrag.vocabulary import Confidential, Mention, Span
 
 _NUMBERED = tables.listed(
     """CODE CREDENTIAL CREDIT_CARD DATE IBAN_CODE NUMBER PHONE_NUMBER QUANTITY US_SSN
@@ -48,12 +49,12 @@ _REFERS = tables.listed("ref refs reference references")
 _REACH = 90
 _LONGEST = 3
 """No label has more words."""
+_LISTING = (",", " and", " or", "&", "/")
+_OPENING = " \t\"'([{#*_`"
 _BARRIER = re.compile(r"[;!?\n,]|[.](?:\s|$)")
 _SHORTENED = re.compile(r"[^\W\d_]{1,4}$")
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
-_LISTED = re.compile(r"(?:,|,? and|,? or|/|&)\s*$")
-_LAST = re.compile(r"[^\s,]*\d[^\s,]*(?: [A-Z\d-]*\d[A-Z\d-]*)*$")
 _BEHIND = re.compile(r"[\"']?\s?[(\[]\s?([^()\[\]\n]{2,30})[)\]]")
 _PREFIX = re.compile(r"([A-Za-z]{2,6})[-/ #]?(?=\d)")
 _INNER_LABEL = re.compile(r"(?:[^\W\d_]{2,}[ .#:]{1,3}){1,3}(?=\S*\d)")
@@ -142,47 +143,70 @@ def _labels() -> dict[tuple[str, ...], frozenset[str]]:
     return {label: frozenset(names) for label, names in kinds.items()}
 
 
-def is_of_kind(
-    mention: Mention,
-    text: str,
-    sentence: Span,
-    kinds: Iterable[str],
-    is_measure: Callable[[Span], bool],
-) -> bool:
-    """
-    Return True if a mention is a number of one of the kinds, or could be.
+class NumberReading(Confidential):
+    """The numbers of a text, and what is said of each."""
 
-    Args:
-        mention: Of any type; what is no number is of no kind.
-        text: The text that it is in.
-        sentence: The sentence that it is in.
-        kinds: Names of the table.
-        is_measure: Says whether a span is a date, a time, a sum or the like.
-    """
-    value = mention.span.of(text)
-    if mention.type not in _LABELLED or _FULL_DATE.fullmatch(value):
-        return False
-    if mention.type != "CODE" and not _FIGURED.fullmatch(value):
-        return False
-    asked = [number_kinds()[name] for name in kinds]
-    if any(_is_sure(kind, value) for kind in asked):
-        return True
-    if said := labels_beside(text, mention.span):
+    def __init__(self, text: str, mentions: Iterable[Mention]) -> None:
+        self._text = text
+        self._measured = SpanUnion(
+            mention.span
+            for mention in mentions
+            if mention.type in _MEASURES and mention.confidence >= _SURE
+        )
+        self._labels: dict[Span, frozenset[str]] = {}
+
+    def is_of_kind(
+        self,
+        mention: Mention,
+        kinds: Iterable[str],
+        is_spoken_of: Callable[[Span, NumberKind], bool],
+    ) -> bool:
+        """
+        Return True if a mention is a number of one of the kinds, or could be.
+
+        Args:
+            mention: Of any type; what is no number is of no kind.
+            kinds: Names of the table.
+            is_spoken_of: Says whether the sentence that a span is in speaks of a kind.
+        """
+        text, value = self._text, mention.span.of(self._text)
+        if mention.type not in _LABELLED or _FULL_DATE.fullmatch(value):
+            return False
+        if mention.type != "CODE" and not _FIGURED.fullmatch(value):
+            return False
+        asked = [number_kinds()[name] for name in kinds]
+        if any(_is_sure(kind, value) for kind in asked):
+            return True
+        if said := self._labels_of(mention.span):
+            return any(
+                kind.name in said
+                or (said <= kind.may_be and _could_be(kind, mention, text))
+                for kind in asked
+            )
+        if self._is_measured(mention, value):
+            return False
+        if is_technical(_whole_word(text, mention.span)):
+            asked = [kind for kind in asked if kind.technical]
+        is_coded = _CODED.fullmatch(value) and not _NO_CODE.fullmatch(value)
         return any(
-            kind.name in said
-            or (said <= kind.may_be and _could_be(kind, mention, text))
+            _could_be(kind, mention, text)
+            or (is_coded and is_spoken_of(mention.span, kind))
             for kind in asked
         )
-    if _is_measured(mention, value, is_measure):
-        return False
-    if is_technical(_whole_word(text, mention.span)):
-        asked = [kind for kind in asked if kind.technical]
-    is_coded = _CODED.fullmatch(value) and not _NO_CODE.fullmatch(value)
-    return any(
-        _could_be(kind, mention, text)
-        or (is_coded and kind.spoken.search(text, sentence.start, sentence.end))
-        for kind in asked
-    )
+
+    def _labels_of(self, span: Span) -> frozenset[str]:
+        if span not in self._labels:
+            self._labels[span] = labels_beside(self._text, span)
+        return self._labels[span]
+
+    def _is_measured(self, mention: Mention, value: str) -> bool:
+        """Return True for a date, a measure, or what is no number at all."""
+        if mention.type not in _NUMBERED:
+            return True
+        if mention.type == "QUANTITY" and not value.isdecimal():
+            return True
+        dated = mention.type == "DATE" or self._measured.contains(mention.span)
+        return dated and _NO_DATE.fullmatch(value) is None
 
 
 def _whole_word(text: str, span: Span) -> str:
@@ -193,18 +217,6 @@ def _whole_word(text: str, span: Span) -> str:
     while end < len(text) and text[end].isalnum():
         end += 1
     return text[start:end]
-
-
-def _is_measured(
-    mention: Mention, value: str, is_measure: Callable[[Span], bool]
-) -> bool:
-    """Return True for a date, a measure, or what is no number at all."""
-    if mention.type not in _NUMBERED:
-        return True
-    if mention.type == "QUANTITY" and not value.isdecimal():
-        return True
-    dated = mention.type == "DATE" or is_measure(mention.span)
-    return dated and _NO_DATE.fullmatch(value) is None
 
 
 def _is_sure(kind: NumberKind, value: str) -> bool:
@@ -261,15 +273,16 @@ def labels_beside(text: str, span: Span) -> frozenset[str]:
 def _label_before(text: str, start: int, value: str) -> frozenset[str]:
     """Return what the words in front of a value say, or in front of a list of them."""
     tail = text[max(0, start - _REACH) : start]
-    tail = _TAG.sub(lambda tag: " " * len(tag.group()), tail)
-    before = tail.rstrip(" \t\"'([{#*_`")
-    listed = _LISTED.search(before)
-    if listed:
-        earlier = before[: listed.start()].rstrip()
-        last = _LAST.search(earlier)
-        if last and _is_alike(last.group(), value):
-            from_start = start - len(tail) + last.start()
-            return _label_before(text, from_start, value)
+    if "<" in tail:
+        tail = _TAG.sub(" ", tail)
+    before = tail.rstrip(_OPENING)
+    while before.endswith(_LISTING):
+        earlier = before.rstrip(",&/").removesuffix(" and").removesuffix(" or")
+        earlier = earlier.rstrip(" ,")
+        last = " ".join(earlier.split(" ")[-1 - value.count(" ") :])
+        if not _is_alike(last, value):
+            break
+        before = earlier[: len(earlier) - len(last)].rstrip(_OPENING)
     if before.endswith("\n") and before.rstrip().endswith(":"):
         before = before.rstrip()
     barriers = [m.end() for m in _BARRIER.finditer(before) if _is_barrier(before, m)]
@@ -278,7 +291,7 @@ def _label_before(text: str, start: int, value: str) -> frozenset[str]:
 
 def _is_barrier(text: str, mark: re.Match[str]) -> bool:
     """Return True for what ends a part of a sentence: no point behind tel. and ref."""
-    word = _SHORTENED.search(text, 0, mark.start())
+    word = _SHORTENED.search(text, max(0, mark.start() - 5), mark.start())
     if word is None or mark.group()[0] != ".":
         return True
     lower = word.group().lower()
@@ -289,8 +302,10 @@ def _is_barrier(text: str, mark: re.Match[str]) -> bool:
 
 def _is_alike(value: str, other: str) -> bool:
     """Return True for two values of one make: 8812 and 8813, INC-1 and INC-20."""
-    made, like = _make(value.strip("#,.;\"'")), _make(other)
-    return made == like and abs(len(value) - len(other)) <= 1
+    value = value.strip("#,.;\"'([")
+    if not value or abs(len(value) - len(other)) > 1:
+        return False
+    return any(map(str.isdecimal, value)) and _make(value) == _make(other)
 
 
 def _make(value: str) -> str:
@@ -322,13 +337,6 @@ def _kinds_of(label: tuple[str, ...]) -> frozenset[str]:
     return known.get(label) or known.get(
         (*label[:-1], label[-1].removesuffix("s")), frozenset()
     )
-
-
-def measures(mentions: Iterable[Mention]) -> Iterator[Span]:
-    """Yield the spans of dates, times, sums and the like that are sure enough."""
-    for mention in mentions:
-        if mention.type in _MEASURES and mention.confidence >= _SURE:
-            yield mention.span
 
 
 def _has_check_digit(value: str) -> bool:

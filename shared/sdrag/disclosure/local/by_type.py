@@ -23,13 +23,13 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from sdrag.detectors.local import mentions as find_mentions
-from sdrag.detectors.local.number_kinds import is_of_kind, measures
+from sdrag.detectors.local.number_kinds import NumberKind, NumberReading
 from sdrag.detectors.local.tables import FUNCTION_WORDS, listed
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.text.folding import Folded, fold
 from sdrag.text.phrase_matcher import PhraseMatcher
-from sdrag.text.spans import SpanUnion, shift
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span
 
 _NAMES = frozenset({"LOCATION", "ORGANIZATION", "PERSON", "USERNAME"})
@@ -81,6 +81,7 @@ class CuedText(Confidential):
 
     def __init__(self, document: JoinedText) -> None:
         self.document = document
+        self._spoken: dict[tuple[int, str], bool] = {}
 
     @cached_property
     def folded(self) -> Folded:
@@ -93,13 +94,15 @@ class CuedText(Confidential):
         text, parts = self.document.text, self.document.sentences
         return [_CARRIES_ON.match(text, part.start) is not None for part in parts]
 
-    def reach(self, span: Span) -> Span:
-        """Return the sentence that a span is in, with the one that it carries on."""
-        index = self.document.sentence_at(span.start)
-        sentence = self.document.sentences[index]
-        if index and self.leaning[index]:
-            return Span(self.document.sentences[index - 1].start, sentence.end)
-        return sentence
+    def speaks_of(self, span: Span, kind: NumberKind) -> bool:
+        """Say whether the sentence of a span, or what that carries on, names a kind."""
+        document, index = self.document, self.document.sentence_at(span.start)
+        if (index, kind.name) not in self._spoken:
+            first = index - 1 if index and self.leaning[index] else index
+            start, end = document.sentences[first].start, document.sentences[index].end
+            said = kind.spoken.search(document.text, start, end) is not None
+            self._spoken[index, kind.name] = said
+        return self._spoken[index, kind.name]
 
     def find_telling(self, topic: Topic) -> list[int]:
         """Return the indices of the sentences that tell a topic."""
@@ -162,7 +165,7 @@ def find_by_type(
         for index in document.indices(mention.span)
     }
     mentions = [*mentions, *_find_in_links(document.text, mentions, off)]
-    measured = SpanUnion(measures(mentions))
+    numbers = NumberReading(document.text, mentions)
     for parsed in parsed_rules:
         beside = [
             (t.types, cued.find_beside(t) | (coded if _CODES & t.types else set()))
@@ -175,18 +178,12 @@ def find_by_type(
                 is_of(mention, value, parsed.everywhere)
                 or any(
                     is_of(mention, value, types)
-                    and not numbers.isdisjoint(document.indices(mention.span))
-                    for types, numbers in beside
+                    and not places.isdisjoint(document.indices(mention.span))
+                    for types, places in beside
                 )
                 or (
                     parsed.kinds
-                    and is_of_kind(
-                        mention,
-                        document.text,
-                        cued.reach(mention.span),
-                        parsed.kinds,
-                        measured.contains,
-                    )
+                    and numbers.is_of_kind(mention, parsed.kinds, cued.speaks_of)
                 )
             ):
                 yield Finding(
