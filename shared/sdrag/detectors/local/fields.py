@@ -289,6 +289,10 @@ def find_cell_values(text: str) -> Iterator[Candidate]:
         if cell.role == "speaker":
             yield from _speaker(text, cell.start, cell.end, sure=cell.label == SPEAKER)
         elif cell.role == "field" and cell.label:
+            if cell.label.lower() in _RECIPIENTS and _ABBREVIATIONS.match(
+                text, cell.start, cell.end
+            ):
+                continue
             type_ = _type(cell.label)
             if type_:
                 yield from _typed_value(text, cell.start, cell.end, type_)

@@ -15,7 +15,7 @@ and names of machines in logs, whatever they look like, unless the label says so
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -61,6 +61,7 @@ _INNER_LABEL = re.compile(r"(?:[^\W\d_]{2,}[ .#:]{1,3}){1,3}(?=\S*\d)")
 _GROUPS_BEFORE = re.compile(r"(?:[A-Z]{0,3}\d[\dA-Z]{0,20}[ ./-]){1,6}$")
 _FIGURED = re.compile(r"(?=.*\d)[^\s]*(?: [^\s]*\d[^\s]*| [A-Z]{1,3}){0,9}")
 """Figures in groups, and no word beside them: no sum with its unit."""
+_FIGURES_IN = re.compile(r"[A-Za-z#-]{0,8}\d[\w./-]{0,60}")
 _SKELETON = re.compile(r"\d+|[A-Za-z]+")
 _FULL_DATE = re.compile(
     r"(?:19|20)\d\d[-./]\d{1,2}[-./]\d{1,2}(?:[T ].*)?"
@@ -268,6 +269,15 @@ def labels_beside(text: str, span: Span) -> frozenset[str]:
     if groups:
         start = groups.start()
     return _label_before(text, start, text[start : span.end])
+
+
+def find_labelled(text: str, kinds: frozenset[str]) -> Iterator[Span]:
+    """Yield the figures beside which a label says that they are of other kinds."""
+    for match in _FIGURES_IN.finditer(text):
+        span = Span(*match.span())
+        said = labels_beside(text, span)
+        if said and said.isdisjoint(kinds):
+            yield span
 
 
 def _label_before(text: str, start: int, value: str) -> frozenset[str]:

@@ -38,6 +38,9 @@ def is_technical(value: str) -> bool:
 def find_technical(text: str) -> Iterator[Span]:
     """Yield what machines write in a text, with a figure in it."""
     for match in _TOKEN.finditer(text):
-        value = match.group().rstrip(_EDGES)
+        start, value = match.start(), match.group().rstrip(_EDGES)
+        if not is_technical(value):  # behind its label: `id:7f3c2a9`
+            label, colon, value = value.partition(":")
+            start += len(label) + len(colon)
         if any(map(str.isdecimal, value)) and is_technical(value):
-            yield Span(match.start(), match.start() + len(value))
+            yield Span(start, start + len(value))

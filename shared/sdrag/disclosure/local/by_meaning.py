@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from sdrag.detectors.local.number_kinds import find_labelled
 from sdrag.detectors.local.tables import TITLES, common_words
 from sdrag.detectors.local.technical import find_technical
 from sdrag.disclosure.constraint_parser import ParsedConstraint
@@ -215,7 +216,8 @@ def _find_machines(text: str, parsed: ParsedConstraint) -> list[Span]:
     """Return what machines wrote in a sentence, unless a constraint asks for such."""
     if not _MACHINES.isdisjoint(parsed.types):
         return []
-    return list(find_technical(text))
+    labelled = find_labelled(text, parsed.kinds) if parsed.kinds else ()
+    return [*find_technical(text), *labelled]
 
 
 def _find_names(text: str, decision: GateScores) -> list[Span]:
