@@ -19,7 +19,7 @@ _END = re.compile(
     r"|(?<![^\n]{40})\n|\n(?![\s>]*[a-z])"
 )
 Place = tuple[int, int]
-Rules = Sequence[Mapping[str, str]]
+Rules = Sequence[Mapping[str, Any]]
 
 
 def read(folder: Path) -> Iterator[tuple[str, Rules, dict[str, Any]]]:

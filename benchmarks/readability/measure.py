@@ -47,6 +47,8 @@ from sdrag import Constraint, explain
 from sdrag.disclosure.constraint_parser import parse
 
 MOST_OF_ABSENT = 0.03
+_READ = ("id", "text", "examples", "sensitivity", "keep")
+"""What the release reads of a rule."""
 FUNCTION_WORDS, OTHER_FREQUENT = (
     frozenset(part.split())
     for part in (HERE / "frequent.txt").read_text(encoding="utf-8").split("\n\n", 1)
@@ -62,7 +64,7 @@ class Word(NamedTuple):
     gone: bool
 
 
-def is_refused(rule: Mapping[str, str]) -> bool:
+def is_refused(rule: Mapping[str, Any]) -> bool:
     """Say whether a wrapper without a model refuses the constraint."""
     return parse(Constraint(rule["id"], rule["text"])).status == "needs_model"
 
@@ -79,7 +81,9 @@ def release(
     }
     kept = [rule for rule in policy if llm or not is_refused(rule)]
     source = {
-        "constraints": [{"id": rule["id"], "text": rule["text"]} for rule in kept],
+        "constraints": [
+            {name: rule[name] for name in _READ if name in rule} for rule in kept
+        ],
         "disclosure": {"sensitivity": sensitivity} if sensitivity else {},
     }
     model = ExactModel([Protected(knows, text)]) if llm else None

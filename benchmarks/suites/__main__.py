@@ -237,6 +237,32 @@ def entities(
 
 
 @app.command()
+def examples(
+    blind: Annotated[
+        Path | None,
+        typer.Option(help="A folder of policies with examples, in place of ours."),
+    ] = None,
+    stay: Annotated[
+        int, typer.Option(min=0, help="Sentences beside the examples that stay.")
+    ] = 0,
+    sensitivity: Annotated[
+        str | None, typer.Option(help="Of the policies of the folder.")
+    ] = None,
+    each: Annotated[bool, typer.Option(help="What each document lost.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what examples teach, by none to six of them."""
+    if blind:
+        from benchmarks.readability.examples import measure_folder
+
+        show(measure_folder(blind, sensitivity, each=each), as_json=as_json)
+        return
+    from benchmarks.suites.examples import evaluate_examples, read_held_out
+
+    show(evaluate_examples(read_held_out(), stay=stay), as_json=as_json)
+
+
+@app.command()
 def grounding(
     data: Annotated[Path, typer.Option(help="JSON lines of claim, evidence, label.")],
     threshold: Annotated[

@@ -28,6 +28,7 @@ __all__ = [
     "Constraint",
     "Decision",
     "Entity",
+    "Example",
     "Finding",
     "Highlight",
     "Keep",
@@ -179,6 +180,22 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Example(Confidential):
+    """
+    A text of the policy's author that shows what a constraint means.
+
+    Args:
+        text: As a passage could say it.
+        hides: What of it must not leave.
+        keeps: What of it must stay.
+    """
+
+    text: str
+    hides: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Constraint:
     """
     What a privacy officer wrote, in plain words.
@@ -194,6 +211,8 @@ class Constraint:
         sensitivity: How much the local engine hides for it, where it has its own.
         keep: What stays, as the policy's author wrote; nothing else takes a finding
             away.
+        examples: What its author showed; the local engine and a model learn from them
+            what it means.
     """
 
     id: str
@@ -205,6 +224,7 @@ class Constraint:
     where_missing: WhereMissing = "hold"
     sensitivity: Sensitivity | None = None
     keep: tuple[Keep, ...] = ()
+    examples: tuple[Example, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():

@@ -40,7 +40,7 @@ def why_not(parsed: ParsedConstraint, policy: Policy, detector: object = None) -
     if reason := why_not_found(parsed, policy, detector):
         return reason
     if installed():
-        return why_not_enforced(parsed, _examples_of(parsed, policy))
+        return why_not_enforced(parsed)
     if _needs_scorer(parsed):
         reason = "It must be understood, and the scorer is not installed."
     elif parsed.identifying:
@@ -79,12 +79,6 @@ def find_less(parsed: ParsedConstraint, policy: Policy) -> list[str]:
     from sdrag.detectors.local.recognisers import recognisers_of  # noqa: PLC0415
 
     return recognisers_of(parsed.types | parsed.everywhere, off)
-
-
-def _examples_of(parsed: ParsedConstraint, policy: Policy) -> tuple[str, ...]:
-    """Return the texts of which the policy says that a constraint hides something."""
-    entry = policy.entries.get(parsed.constraint.id)
-    return tuple(e.text for e in entry.examples if e.hides) if entry else ()
 
 
 def not_understood(policy: Policy, detector: object = None) -> dict[str, str]:

@@ -5,7 +5,7 @@ Acceptance: a constraint that must be understood has to tell of something.
 networks open a sentence here and there for it, and the rest stays. A head over the
 packaged MiniLM learned from many constraints which are of that kind. It reads what a
 constraint is about, so no order, audience or place makes it any more particular. What
-it refuses is accepted once the gate opens one of the constraint's own examples.
+it refuses is accepted once one of its examples is opened by its words and the others.
 
 Texts, training and figures: benchmarks/vagueness/.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -23,10 +24,10 @@ import numpy as np
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.names import is_proven, is_quoted
 from sdrag.disclosure.constraint_parser.wording import blank_audience, subject_of
+from sdrag.disclosure.local.by_example import judge_left_out
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
-from sdrag.disclosure.local.scorer import decide
 from sdrag.embeddings import embed_texts, installed
-from sdrag.vocabulary import SCORE_DIGITS
+from sdrag.vocabulary import SCORE_DIGITS, Constraint
 
 GAMMA = 1.0
 _VAGUE = 0.0
@@ -39,6 +40,12 @@ _BLANKET = re.compile(
 )
 _OFFERS = files("sdrag.disclosure.local").joinpath("offers.txt")
 _OFFERED = 3
+_TRIED = 6
+"""Examples of a vague constraint on which it is tried."""
+_OR_SHOW = (
+    "Or show what is meant: add `examples`, sentences of your own documents with what"
+    " of them `hides`."
+)
 _NEAR = 0.35
 """From this cosine on a sentence is near another in meaning."""
 
@@ -49,17 +56,26 @@ def read_subject(parsed: ParsedConstraint) -> str:
     return subject_of(rest) if rest else parsed.subject
 
 
-def why_not_enforced(parsed: ParsedConstraint, examples: tuple[str, ...] = ()) -> str:
+def why_not_enforced(parsed: ParsedConstraint) -> str:
     """Say why a constraint would hide nothing for certain; nothing if it would."""
     least = limit_margin(parsed)
     if least == math.inf or _measure_margin(read_subject(parsed)) < least:
         return ""
     say = advise(parsed)
-    if not examples:
-        return f"It does not say what to hide. {say} Or add `examples`."
-    if _opens(parsed.constraint.text, examples):
+    chances = judge_left_out(_shorten(parsed.constraint))
+    if not chances:
+        return f"It does not say what to hide. {say} {_OR_SHOW}"
+    if max(chances) >= THRESHOLDS["balanced"].sentence:
         return ""
-    return f"It does not say what to hide, and opens none of its examples. {say}"
+    return (
+        "It does not say what to hide, and opens none of its examples."
+        f" {say} Or show more `examples`, all of one kind."
+    )
+
+
+def _shorten(constraint: Constraint) -> Constraint:
+    """Return a constraint with as many examples as its trial needs."""
+    return replace(constraint, examples=constraint.examples[:_TRIED])
 
 
 def _is_due(parsed: ParsedConstraint) -> bool:
@@ -99,13 +115,6 @@ def _load() -> tuple[Any, Any, float]:
 
     head = load(_WEIGHTS.read_bytes())
     return head["vectors"].astype(np.float32), head["weights"], head["bias"].item()
-
-
-def _opens(text: str, examples: tuple[str, ...]) -> bool:
-    """Say whether the gate opens one of the examples."""
-    least = THRESHOLDS["balanced"].sentence
-    decisions = decide([(0, example) for example in examples], [text])
-    return any(decision.chance >= least for decision in decisions)
 
 
 def advise(parsed: ParsedConstraint) -> str:

@@ -127,7 +127,7 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
     rows = {key: row for key, row in known.items() if row is not None}
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
     for key, (states, _) in zip(new, _read([*new.values()]), strict=True):
-        rows[key] = _normalize(states.mean(axis=0))
+        rows[key] = to_unit_length(states.mean(axis=0))
         _vectors.put(key, rows[key])
     if not keys:
         return np.empty((0, DIMENSIONS), dtype=np.float32)
@@ -174,7 +174,7 @@ def _read(texts: Iterable[str]) -> Iterator[tuple[Matrix, list[tuple[int, int]]]
         yield states, [coded.offsets[at] for at in kept]
 
 
-def _normalize(rows: Any) -> Any:
+def to_unit_length(rows: Any) -> Any:
     """Return rows of unit length."""
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
 
@@ -190,5 +190,5 @@ def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
     for states, places in _read(texts):
         real = [at for at, (start, end) in enumerate(places) if start < end]
         spans = tuple(Span(*places[at]) for at in real)
-        embedded.append((_normalize(states[real]), spans))
+        embedded.append((to_unit_length(states[real]), spans))
     return embedded

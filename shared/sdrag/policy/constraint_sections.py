@@ -22,7 +22,14 @@ from pydantic import (
 from sdrag.sections import Listed, Section, listed
 from sdrag.text.folding import fold_text
 from sdrag.text.patterns import LinearPattern
-from sdrag.vocabulary import STRUCTURED, Keep, Method, Sensitivity, WhereMissing
+from sdrag.vocabulary import (
+    STRUCTURED,
+    Example,
+    Keep,
+    Method,
+    Sensitivity,
+    WhereMissing,
+)
 
 
 def _alternatives(value: Any) -> Any:
@@ -47,7 +54,7 @@ Quoted = Annotated[
 
 
 class ExampleSection(Section):
-    """A test of a constraint, which `sdrag check` runs."""
+    """What a constraint means, shown on a text of your own; `sdrag check` tests it."""
 
     text: str = Field(min_length=1, repr=False)
     """As a passage could say it."""
@@ -72,6 +79,10 @@ class ExampleSection(Section):
         if not self.hides and not self.keeps:
             raise ValueError("an example needs hides or keeps")
         return self
+
+    def example(self) -> Example:
+        """Return it as the core works with it."""
+        return Example(self.text, self.hides, self.keeps)
 
 
 class KeepSection(Section):
@@ -153,7 +164,8 @@ class ConstraintSection(Section):
     what the constraint itself names, or forms that were hidden elsewhere in the
     document."""
     examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
-    """What it must hide and keep; they change nothing that is released."""
+    """What it must hide and keep. Where a constraint must be understood, sentences like
+    what they hide are opened to it, and sentences like what they keep are closed."""
 
     @model_validator(mode="before")
     @classmethod

@@ -154,6 +154,7 @@ class Policy(GuardSections):
                 where_missing=entry.where_missing,
                 sensitivity=entry.sensitivity,
                 keep=tuple(each.keep() for each in (*entry.keep, *self.keep)),
+                examples=tuple(each.example() for each in entry.examples),
             )
             for entry in self.constraints
         )
@@ -206,11 +207,9 @@ class Policy(GuardSections):
 
         They are for comparisons and for keys that are hashed again. They have no key
         of their own, so whoever sees them can test a guess of a constraint: what leaves
-        is the engine's `policy_hash`. The examples of constraints are no part of it:
-        they change nothing that leaves.
+        is the engine's `policy_hash`.
         """
-        examples = {"constraints": {"__all__": {"examples"}}}
-        said = self.model_dump(mode="json", exclude=examples)
+        said = self.model_dump(mode="json")
         canonical = json.dumps(said, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 

@@ -71,13 +71,16 @@ class Keys:
 
     def rule(self, constraint: Constraint) -> bytes:
         """Return the key of what a constraint asks for, by its words and not its id."""
-        asked = constraint.text, constraint.sensitivity, constraint.keep
+        shown = constraint.examples
+        asked = constraint.text, constraint.sensitivity, constraint.keep, shown
         if asked not in self._rules:
             if len(self._rules) >= _KNOWN:
                 self._rules.clear()
             words = [constraint.text, constraint.sensitivity or ""]
             if constraint.keep:
                 words.append(json.dumps([astuple(keep) for keep in constraint.keep]))
+            if shown:
+                words.append(json.dumps({"examples": [*map(astuple, shown)]}))
             self._rules[asked] = self.of("rule", *filter(None, words), size=RULE_BYTES)
         return self._rules[asked]
 

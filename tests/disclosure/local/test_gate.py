@@ -117,9 +117,9 @@ def test_a_rare_word_withheld_in_one_passage_goes_from_all() -> None:
     assert second == {"stethoscope"}
 
 
-def _unsure(texts, constraints):
+def _unsure(texts, constraints, _compared):
     return [
-        Scores(found.words, np.full_like(found.chances, 0.06))
+        Scores(found.words, np.full_like(found.chances, 0.06), found.cosines)
         for found in score(texts, constraints)
     ]
 
@@ -139,13 +139,14 @@ def _sure(monkeypatch, sentence: float = 0.9, **chances: float) -> None:
             for (_, text), real in zip(pairs, decide(pairs, constraints), strict=True)
         ]
 
-    def scored(texts, constraints):
+    def scored(texts, constraints, _compared):
         return [
             Scores(
                 found.words,
                 np.array(
                     [[chances.get(w.of(text), 0.9) for w in found.words]], np.float32
                 ).repeat(len(constraints), axis=0),
+                found.cosines,
             )
             for text, found in zip(texts, score(texts, constraints), strict=True)
         ]

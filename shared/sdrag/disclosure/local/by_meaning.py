@@ -14,8 +14,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,8 +23,9 @@ from sdrag.detectors.local.tables import TITLES, common_words
 from sdrag.detectors.local.technical import find_technical
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.wording import is_clause
+from sdrag.disclosure.local.by_example import Lessons
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.local.scorer import GateScores, decide, score
+from sdrag.disclosure.local.scorer import GateScores, Scores, decide, score, unite
 from sdrag.text.sentences import words
 from sdrag.text.spans import SpanUnion, shift
 from sdrag.vocabulary import Finding, Sensitivity, Span
@@ -49,8 +49,6 @@ _NAME = 0.4
 _NAMED = 0.9
 """A word that the constraint says goes if it has this share of the best other word's
 probability: "She was granted asylum" tells by it, "Her salary is 40,000" does not."""
-_LEAST = 1e-4
-"""Probabilities are clipped to this distance from 0 and 1."""
 _WHOLE = 0.7
 """The share of a clause from which on all of it is withheld."""
 _CLAUSE = re.compile(
@@ -120,15 +118,19 @@ def find_by_meaning(
     if not parsed_rules:
         return
     texts = [parsed.constraint.text for parsed in parsed_rules]
-    scored = _score_sentences(document, texts)
-    proposed, cued = _propose(document, proposals, parsed_rules, scored, thresholds)
+    lessons = Lessons.of([parsed.constraint for parsed in parsed_rules])
+    scored = _score_sentences(document, texts, lessons)
+    proposed, cued = _propose(
+        document, proposals, parsed_rules, scored, thresholds, lessons
+    )
     parts = [span.of(document.text) for span in document.sentences]
     decisions = decide([(row, parts[number]) for row, number in proposed], texts)
     again: list[dict[str, float]] = [{} for _ in parsed_rules]
     for (place, typed), decision in zip(proposed.items(), decisions, strict=True):
         row, number = place
         limits, text = thresholds[row], parts[number]
-        united = _unite(decision, scored[number][row])
+        united = unite(decision, scored[number].chances[row])
+        united = lessons.weigh(row, united, scored[number].cosines)
         if united.chance < (limits.cued if place in cued else limits.sentence):
             continue
         machine = _find_machines(text, parsed_rules[row])
@@ -153,16 +155,18 @@ def _propose(
     document: JoinedText,
     proposals: Iterable[Finding],
     parsed_rules: Sequence[ParsedConstraint],
-    scored: Sequence[Matrix],
+    scored: Sequence[Scores],
     thresholds: Sequence[Thresholds],
+    lessons: Lessons,
 ) -> tuple[dict[_Place, list[Finding]], set[_Place]]:
     """Return the typed findings of each sentence to decide, and which hold a cue."""
     rows = {parsed.constraint.id: row for row, parsed in enumerate(parsed_rules)}
     proposed: dict[_Place, list[Finding]] = {
         (row, number): []
-        for number, chances in enumerate(scored)
+        for number, scores in enumerate(scored)
         for row, limits in enumerate(thresholds)
-        if chances[row].max(initial=0.0) >= limits.proposed
+        if scores.chances[row].max(initial=0.0) >= limits.proposed
+        or lessons.proposes(row, scores, limits.sentence)
     }
     cued: set[_Place] = set()
     for finding in proposals:
@@ -176,40 +180,29 @@ def _propose(
     return proposed, cued
 
 
-def _score_sentences(document: JoinedText, constraints: Sequence[str]) -> list[Matrix]:
-    """Return the maximum of two readings: of each sentence alone, and of the whole."""
+def _score_sentences(
+    document: JoinedText, constraints: Sequence[str], lessons: Lessons
+) -> list[Scores]:
+    """
+    Return the maximum of two readings: of each sentence alone, and of the whole.
+
+    What examples show is compared with each sentence alone.
+    """
     parts = [span.of(document.text) for span in document.sentences]
     unique = dict.fromkeys(parts)  # chunks overlap, so sentences repeat
-    whole, *each = score([document.text, *unique], constraints)
+    whole, *each = score([document.text, *unique], constraints, lessons.compared)
     alone = dict(zip(unique, each, strict=True))
     starts = [word.start for word in whole.words]
-    matrices = []
+    united = []
     for sentence, part in zip(document.sentences, parts, strict=True):
         scores = alone[part]
         columns = [
             bisect_right(starts, sentence.start + word.start) - 1
             for word in scores.words
         ]
-        matrices.append(np.maximum(scores.chances, whole.chances[:, columns]))
-    return matrices
-
-
-def _unite(decision: GateScores, scored: Row) -> GateScores:
-    """Return the weighted means of the gate's and the scorer's logits."""
-    sentence = 2 * _logit(decision.chance) + _logit(float(scored.max(initial=0.0)))
-    words = _logit(decision.chances) + _logit(scored)
-    return GateScores(
-        float(_sigmoid(sentence / 3)), decision.words, _sigmoid(words / 2)
-    )
-
-
-def _logit(chances: Any) -> Any:
-    kept = np.clip(chances, _LEAST, 1 - _LEAST)
-    return np.log(kept / (1 - kept))
-
-
-def _sigmoid(logits: Any) -> Any:
-    return 1 / (1 + np.exp(-logits))
+        chances = np.maximum(scores.chances, whole.chances[:, columns])
+        united.append(replace(scores, chances=chances))
+    return united
 
 
 def _find_machines(text: str, parsed: ParsedConstraint) -> list[Span]:

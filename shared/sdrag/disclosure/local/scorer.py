@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdrag.embeddings import has_network, load_network, load_tokenizer
+from sdrag.embeddings import (
+    DIMENSIONS,
+    has_network,
+    load_network,
+    load_tokenizer,
+    to_unit_length,
+)
 from sdrag.embeddings.windows import (
     CLS,
     SEP,
@@ -55,16 +61,32 @@ _SHORT = 26
 """A sentence of more tokens is read in both, so that no padding closes it."""
 _POLICIES = 16
 """Sets of constraints that are kept as the networks read them."""
+_LEAST = 1e-4
+"""Probabilities are clipped to this distance from 0 and 1."""
 _MAX_TOKENS = 510
 """Tokens of a constraint that a network can read."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Scores(Confidential):
-    """The words of a text, and their probabilities: (constraints, words)."""
+    """
+    The words of a text, and their probabilities: (constraints, words).
+
+    In `cosines` are those to what it was compared with, row by row: of each word to the
+    phrases, and of its sentence to the sentences.
+    """
 
     words: tuple[Span, ...]
     chances: Matrix
+    cosines: Matrix
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compared(Confidential):
+    """What texts are compared with while they are read: rows of unit length."""
+
+    phrases: Matrix
+    sentences: Matrix
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,13 +108,18 @@ def _load(name: str, graph: str) -> Network:
     return load_network(files(__package__).joinpath(f"{graph}.onnx"), _WEIGHTS[name])
 
 
-def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
+def score(
+    texts: Sequence[str],
+    constraints: Sequence[str],
+    compared: Compared | None = None,
+) -> list[Scores]:
     """
     Score the words of texts for all constraints at once.
 
     Args:
         texts: Each is read apart from the others, in windows that overlap.
         constraints: Their words.
+        compared: What the texts are compared with; it changes no probability.
     """
     reader, scorer = _load("scorer", "scorer-read"), _load("scorer", "scorer")
     tokenizer = load_tokenizer()
@@ -110,12 +137,32 @@ def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
             for at in range(0, len(states), _AT_ONCE)
         ]
         logits = np.concatenate(parts, axis=1)
-        return to_probabilities(check_finite(logits, "The trained scorer"))
+        chances = to_probabilities(check_finite(logits, "The trained scorer"))
+        if compared is None:
+            return chances
+        near = to_unit_length(states) @ compared.phrases.T
+        alike = to_unit_length(around) @ compared.sentences.T
+        return np.concatenate([chances, near.T, alike.T])
 
+    count = len(constraints)
+    outputs = count
+    if compared is not None:
+        outputs += len(compared.phrases) + len(compared.sentences)
     return [
-        Scores(words, chances.round(SCORE_DIGITS))
-        for words, chances in read_words(texts, tokenizer, len(constraints), read)
+        Scores(words, rows[:count].round(SCORE_DIGITS), rows[count:])
+        for words, rows in read_words(texts, tokenizer, outputs, read)
     ]
+
+
+def read_states(text: str) -> tuple[tuple[Span, ...], Matrix]:
+    """Return the tokens of a text, and how the scorer reads them: (tokens, 384)."""
+    tokens = tokenize(text, load_tokenizer())
+    if not tokens.ids:
+        return (), np.empty((0, DIMENSIONS), dtype=np.float32)
+    reader = _load("scorer", "scorer-read")
+    states = read_between(reader, [window.ids for window in tokens.windows()])
+    spans = [s for w in tokens.windows() for s in tokens.spans[w.start :][: len(w.ids)]]
+    return tuple(spans), states
 
 
 @lru_cache(maxsize=_POLICIES)
@@ -189,6 +236,25 @@ def decide(
         )
     }
     return [decisions[pair] for pair in pairs]
+
+
+def unite(decision: GateScores, scored: Row) -> GateScores:
+    """Return the weighted means of the gate's logits and the scorer's of the words."""
+    sentence = 2 * logit(decision.chance) + logit(float(scored.max(initial=0.0)))
+    words = logit(decision.chances) + logit(scored)
+    return GateScores(
+        float(_sigmoid(sentence / 3)), decision.words, _sigmoid(words / 2)
+    )
+
+
+def logit(chances: Any) -> Any:
+    """Return the logits of probabilities, which are clipped."""
+    kept = np.clip(chances, _LEAST, 1 - _LEAST)
+    return np.log(kept / (1 - kept))
+
+
+def _sigmoid(logits: Any) -> Any:
+    return 1 / (1 + np.exp(-logits))
 
 
 def _run_gate(

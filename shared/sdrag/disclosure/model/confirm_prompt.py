@@ -30,7 +30,7 @@ from sdrag.disclosure.model.controls import (
     draw_kind,
     seed,
 )
-from sdrag.disclosure.model.layout import Example, lay_out
+from sdrag.disclosure.model.layout import Turn, lay_out
 from sdrag.disclosure.model.replies import read_answers
 from sdrag.effects.prompts import Labelled, Prompt, sensitive
 from sdrag.effects.steps import CUT_OFF, Failure, Outcome, why_failed
@@ -75,7 +75,7 @@ of them.
 - Answer with JSON only: \
 {"answers": [{"question": "<id>", "no": ["<id>", ...]}, ...]}"""
 
-_EXAMPLE = Example(
+_EXAMPLE = Turn.ours(
     "[c1] Remove the names of patients\n[c2] Conceal what the patient was treated for",
     """\
 (1) Ruth Calder was seen by Dr. Osei on a grey morning.

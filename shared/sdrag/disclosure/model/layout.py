@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from sdrag.effects.prompts import Labelled, Message, constant, fill
 
@@ -28,17 +28,22 @@ You were asked this before, and your reply could not be used: {wrong}. \
 Answer again, with the JSON only."""
 
 
-class Example(NamedTuple):
-    """A task of ours, and the reply that it should get."""
+class Turn(NamedTuple):
+    """A task, and the reply that it should get: of ours, or of the policy's author."""
 
     constraints: str
-    text: str
-    reply: str
+    text: Labelled
+    reply: Labelled
+
+    @classmethod
+    def ours(cls, constraints: str, text: str, reply: str) -> Self:
+        """Return a turn that is part of the program."""
+        return cls(constraints, constant(text), constant(reply))
 
 
 def lay_out(
     system: str,
-    examples: Sequence[Example],
+    turns: Sequence[Turn],
     constraints: str,
     text: Labelled,
     key: bytes,
@@ -51,7 +56,7 @@ def lay_out(
 
     Args:
         system: The order.
-        examples: Turns that show how to answer.
+        turns: They show how to answer.
         constraints: Listed, a line each.
         text: What is between the lines of the fence.
         key: Makes the fence unforgeable.
@@ -72,7 +77,7 @@ def lay_out(
         return Message("user", fill(template, **parts))
 
     messages = [Message("system", constant(system))]
-    for example in examples:
-        task = lay_out_task(example.constraints, constant(example.text))
-        messages += task, Message("assistant", constant(example.reply))
+    for turn in turns:
+        task = lay_out_task(turn.constraints, turn.text)
+        messages += task, Message("assistant", turn.reply)
     return (*messages, lay_out_task(constraints, text, wrong))
