@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
+from pypdf import PdfWriter
 
 from sdrag.studio.documents import UnreadableError, read_bytes, table_of
 from sdrag.studio.documents.formats import MAX_COLUMNS
 from tests.support.files import docx, pdf, run
 
 TEXT = "Mara Whitlock came at noon. Zoë paid 20 €."
+
+
+def pdf_with_more() -> bytes:
+    """Return a PDF with a file in it, and with an author and a title."""
+    writer, file = PdfWriter(io.BytesIO(pdf("a"))), io.BytesIO()
+    writer.add_attachment("list.txt", b"b")
+    writer.add_metadata({"/Author": "c", "/Title": "d", "/Producer": "e"})
+    writer.write(file)
+    return file.getvalue()
 
 
 def texts(name: str, data: bytes | str) -> list[str]:
@@ -293,6 +304,7 @@ def test_a_pdf_is_its_text():
             pdf("a", b"/Annots[<</Subtype/Text/Contents(b)>><</Subtype/Link>>]"),
             "notes and form fields (1)",
         ),
+        ("a.pdf", pdf_with_more(), "attachments (1), properties (2)"),
     ],
 )
 def test_what_is_not_read_is_counted(name, data, unread):

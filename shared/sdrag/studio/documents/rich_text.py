@@ -63,6 +63,9 @@ _UNREAD_PARTS = {
 }
 
 
+_PROPERTIES = ("/Author", "/Keywords", "/Subject", "/Title")
+"""What a PDF says of itself beside its pages."""
+
 MAX_MARKUP = 50_000_000
 """The most bytes of a Word document without its pictures: half a minute's work."""
 
@@ -194,6 +197,10 @@ def read_pdf(data: bytes, remarks: Remarks) -> Iterator[Record]:
             remarks.unread["notes and form fields"] += fields
             with suppress(Exception):  # as broken pictures please; the text is read
                 remarks.unread["pictures"] += len(page.images)
+        with suppress(Exception):
+            remarks.unread["attachments"] += len(reader.attachments)
+            known = reader.metadata or {}
+            remarks.unread["properties"] += sum(key in known for key in _PROPERTIES)
     if not any(pages):
         raise UnreadableError("has no text; a scan needs OCR first")
     remarks.unread["pages without text"] += pages.count("")
