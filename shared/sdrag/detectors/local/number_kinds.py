@@ -35,6 +35,8 @@ _LABELLED = _NUMBERED | tables.listed("USERNAME MONEY")
 """Types of what may be one where its label says so."""
 _FIGURES = frozenset({"NUMBER", "PHONE_NUMBER", "QUANTITY"})
 """Types of figures alone, which count by their form or their label."""
+_WORDED = tables.listed("CREDENTIAL DATE MONEY NUMBER QUANTITY USERNAME")
+"""Types of what may have words beside its figures, and be no number then."""
 _MEASURES = tables.listed(
     "AGE COORDINATES DATE DOSE DURATION EMAIL_ADDRESS IP_ADDRESS MONEY TIME URL"
 )
@@ -173,7 +175,7 @@ class NumberReading(Confidential):
         text, value = self._text, mention.span.of(self._text)
         if mention.type not in _LABELLED or _FULL_DATE.fullmatch(value):
             return False
-        if mention.type != "CODE" and not _FIGURED.fullmatch(value):
+        if mention.type in _WORDED and not _FIGURED.fullmatch(value):
             return False
         asked = [number_kinds()[name] for name in kinds]
         if any(_is_sure(kind, value) for kind in asked):

@@ -13,7 +13,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -199,7 +199,7 @@ def read_pdf(data: bytes, remarks: Remarks) -> Iterator[Record]:
                 remarks.unread["pictures"] += len(page.images)
         with suppress(Exception):
             remarks.unread["attachments"] += len(reader.attachments)
-            known = reader.metadata or {}
+            known: Mapping[str, Any] = reader.metadata or {}
             remarks.unread["properties"] += sum(key in known for key in _PROPERTIES)
     if not any(pages):
         raise UnreadableError("has no text; a scan needs OCR first")
