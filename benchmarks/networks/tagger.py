@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import Linear, Module, Parameter
-from torch.nn.utils import parametrize
+from torch.nn.functional import linear
 
 from benchmarks.networks.layers import TrainedLayers
 from sdrag.embeddings import DIMENSIONS
@@ -43,22 +43,28 @@ class TaggerNetwork(TrainedLayers):
     def __init__(self, bert: BertModel) -> None:
         super().__init__(bert, len(bert.encoder.layer))
         self.upper.requires_grad_(requires_grad=False)
-        for linear in self._linears():
-            parametrize.register_parametrization(linear, "weight", _LowRank(linear))
+        for module, name, part in [*self._linears()]:
+            setattr(module, name, _LowRank(part))
         self.head = Linear(DIMENSIONS, len(KINDS))
 
-    def _linears(self) -> Iterator[Linear]:
-        return (part for part in self.upper.modules() if isinstance(part, Linear))
+    def _linears(self) -> Iterator[tuple[Module, str, Linear]]:
+        """Yield the linear layers, each with the module that has it, and its name."""
+        for module in self.upper.modules():
+            for name, part in module.named_children():
+                if isinstance(part, Linear):
+                    yield module, name, part
 
 
-class _LowRank(Module):
-    """A matrix plus the product of a narrow pair."""
+class _LowRank(Linear):
+    """A linear layer that is not trained, and a narrow pair beside it that is."""
 
-    def __init__(self, linear: Linear) -> None:
-        super().__init__()
-        width = linear.in_features
-        self.down = Parameter(torch.randn(_RANK, width) / width**0.5)
-        self.up = Parameter(torch.zeros(linear.out_features, _RANK))
+    def __init__(self, part: Linear) -> None:
+        super().__init__(part.in_features, part.out_features, device="meta")
+        self.weight, self.bias = part.weight, part.bias
+        self.down = Parameter(torch.randn(_RANK, part.in_features))
+        self.down.data /= part.in_features**0.5
+        self.up = Parameter(torch.zeros(part.out_features, _RANK))
 
-    def forward(self, weight: Tensor) -> Tensor:
-        return weight + self.up @ self.down
+    def forward(self, states: Tensor) -> Tensor:
+        beside = linear(linear(states, self.down), self.up)
+        return linear(states, self.weight, self.bias) + beside

@@ -21,6 +21,8 @@ from safetensors.numpy import load
 from sdrag.errors import InternalError
 
 _PUBLISHED = "minilm:"
+_WORDS = "word_embeddings.weight.scale"
+"""Scales of the table of words: only those of words that are read are widened."""
 
 
 class Network:
@@ -87,13 +89,10 @@ def _load_published() -> dict[str, Any]:
 
 @cache
 def _load(path: Traversable) -> dict[str, Any]:
-    """Return weights as numbers of 32 bits; matrices are packed in eight."""
-    stored = load(path.read_bytes())
+    """Return weights: whole numbers as they are, others as numbers of 32 bits."""
     weights = {}
-    for name, row in stored.items():
-        wide = np.asarray(row.astype(np.float32), order="C")
-        if (scale := stored.get(f"{name}.scale")) is not None:
-            groups = wide.reshape(*scale.shape, -1)  # each has a scale of its own
-            wide = (groups * scale[..., None].astype(np.float32)).reshape(wide.shape)
+    for name, row in load(path.read_bytes()).items():
+        half = row.dtype == np.float16 and not name.endswith(_WORDS)
+        wide = row.astype(np.float32) if half else row
         weights[name] = onnxruntime.OrtValue.ortvalue_from_numpy(wide)
     return weights
