@@ -281,10 +281,10 @@ def _multiply_whole_numbers(model: onnx.ModelProto) -> None:
             node.input[:] = [node.input[0], weights.name, *beside]
     model.graph.initializer.extend(more.values())
     model.functions.extend([_LINEAR, _LINEAR_OF_GELU, _LOOK_UP])
-    model.opset_import.append(make_opsetid(_DOMAIN, 1))
+    model.opset_import.extend([make_opsetid(_DOMAIN, 1), make_opsetid(_RUNTIME, 1)])
 
 
-_DOMAIN = "sdrag"
+_DOMAIN, _RUNTIME = "sdrag", "com.microsoft"
 _WORDS = "word_embeddings.weight"
 
 
@@ -297,7 +297,7 @@ def _function(
     name: str, inputs: Sequence[str], nodes: Sequence[onnx.NodeProto]
 ) -> onnx.FunctionProto:
     """Return a function of a graph, whose last node gives its output."""
-    opset = [make_opsetid("", _OPSET)]
+    opset = [make_opsetid("", _OPSET), make_opsetid(_RUNTIME, 1)]
     return make_function(_DOMAIN, name, inputs, nodes[-1].output, nodes, opset)
 
 
@@ -320,11 +320,14 @@ def _multiply(levels: int, zero: int) -> list[onnx.NodeProto]:
         make_node("Div", ["levels", "range"], ["finer"]),
         make_node("Mul", ["even", "finer"], ["fine"]),
         make_node("QuantizeLinear", ["fine", "one", "zero"], ["whole"]),
-        make_node("MatMulInteger", ["whole", "weight", "zero"], ["products"]),
-        make_node("Cast", ["products"], ["sums"], to=onnx.TensorProto.FLOAT),
+        make_node(
+            "MatMulIntegerToFloat",
+            ["whole", "weight", "one", "scale", "zero"],
+            ["sums"],
+            domain=_RUNTIME,
+        ),
         make_node("Div", ["range", "levels"], ["coarser"]),
-        make_node("Mul", ["sums", "coarser"], ["scaled"]),
-        make_node("Mul", ["scaled", "scale"], ["output"]),
+        make_node("Mul", ["sums", "coarser"], ["output"]),
     ]
 
 

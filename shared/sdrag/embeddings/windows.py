@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CLS, SEP = 101, 102
 _WINDOW = 256
-_BATCH = 1024
+_BATCH = 512
 """Tokens of a batch, padding included."""
 _PADDED = 1.25
 """The longest row of a batch, as a multiple of its shortest."""
