@@ -261,9 +261,9 @@ def _multiply_whole_numbers(model: onnx.ModelProto) -> None:
         elif node.op_type == "MatMul" and node.input[1] in turned:
             turn = turned[node.input[1]]
             weights = held[turn.input[0]]
-            name = weights.name.removesuffix(".weight")
-            if ".attention." not in name and ".dense" not in name:
-                continue  # a head, which is small
+            name, _, kind = weights.name.rpartition(".")
+            if kind != "weight" or not (".attention." in name or ".dense" in name):
+                continue  # a head or a narrow pair, which are small
             if turn in model.graph.node:
                 model.graph.node.remove(turn)
                 width, count = weights.dims
@@ -399,7 +399,7 @@ def pack(
             fine = np.round(wide / np.maximum(scale.astype(np.float32), _LEAST))
             packed[name] = fine.clip(-127, 127).astype(np.int8).reshape(row.shape)
             packed[f"{name}.scale"] = scale[..., 0]
-    save_file(packed | whole, target, metadata)
+    save_file({**packed, **whole}, target, metadata)
 
 
 def write_weights() -> None:

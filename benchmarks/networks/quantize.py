@@ -1,10 +1,10 @@
 """
 Whole numbers in place of the weights of MiniLM's layers, for products in eight bits.
 
-A layer's inputs are divided, number by number, by what is large in them and multiplied
-into its weights instead (Xiao et al. 2023, SmoothQuant), and the weights are rounded one
-after another, each making up for the errors of those before it on the inputs that the
-layer really has (Frantar et al. 2023, GPTQ). Any two neighbours of a column are at most
+A layer's inputs are divided, number by number, by what is large in them, and its weights
+multiplied by it instead (Xiao et al. 2023, SmoothQuant). Then the weights are rounded
+one after another, each making up for the errors of those before it on the inputs that
+the layer really has (Frantar et al. 2023, GPTQ). Any two neighbours of a column are at most
 128 together, so that no processor's sum of two products overflows sixteen bits: with
 and without VNNI the same numbers come out.
 """
@@ -63,7 +63,7 @@ class Inputs:
 def record_inputs(
     minilm: BertModel, scorer: LateInteraction, gate: GateNetwork
 ) -> dict[int, Inputs]:
-    """Let the networks read texts; return what each linear layer was given, by its id."""
+    """Let the networks read texts; return what each layer was given, by its id."""
     inputs: dict[int, Inputs] = {}
 
     def record(linear: Module, given: tuple[Tensor, ...]) -> None:
@@ -98,7 +98,7 @@ def find_linears(layers: Module) -> Iterator[Linear]:
 
 def _read(minilm: BertModel, scorer: LateInteraction, gate: GateNetwork) -> None:
     """Read constraints, whole texts and sentences, as the package does."""
-    draw = random.Random(5)  # noqa: S311 -- the same texts at every export
+    draw = random.Random(5)
     texts = draw.sample(read_texts(), _TEXTS)
     asked = [draw.choice(text.secrets[0].wordings) for text in texts]
     constraints = pad([load_tokenizer().encode(text).ids for text in asked])

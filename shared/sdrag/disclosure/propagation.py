@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from sdrag.detectors.local.labels import may_hide_key
 from sdrag.disclosure.constraint_parser import parse
@@ -41,8 +42,11 @@ _LONGEST = 5_000
 _BLANK = "\N{WHITE SQUARE}"
 
 
-_Propagated = Mapping[Span, frozenset[bytes]]
-"""Spans, and the keys of the rules that take each."""
+class _Propagated(NamedTuple):
+    """The keys of the rules that take each span of a text, and of all that take one."""
+
+    spans: Mapping[Span, frozenset[bytes]]
+    rules: frozenset[bytes]
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +60,7 @@ class Propagation(Confidential):
 
     located: Located
     _taken: dict[int, Taken] = field(default_factory=dict)
+    _ids: dict[frozenset[bytes], frozenset[str]] = field(default_factory=dict)
 
     @property
     def texts(self) -> Texts:
@@ -83,14 +88,17 @@ class Propagation(Confidential):
         """Return what is to be known again of the document of a text."""
         return self._registers[self.located.known.documents[text_index]]
 
-    def name_rules(self, rules: Iterable[bytes]) -> frozenset[str]:
+    def name_rules(self, rules: frozenset[bytes]) -> frozenset[str]:
         """Return the ids of constraints of the policy."""
-        return frozenset(name for rule in rules for name in self._names.get(rule, ()))
+        if (known := self._ids.get(rules)) is None:
+            known = frozenset(n for rule in rules for n in self._names.get(rule, ()))
+            self._ids[rules] = known  # few sets take many spans
+        return known
 
     def take(self, text_index: int) -> Taken:
         """Return what constraints take from a text."""
         if text_index not in self._taken:
-            known = self._propagate(text_index).items()
+            known = self._propagate(text_index).spans.items()
             named = ((span, self.name_rules(rules)) for span, rules in known)
             text, taken = self.texts.all[text_index].text, dict[Span, frozenset[str]]()
             for span, names in named:
@@ -105,6 +113,10 @@ class Propagation(Confidential):
         """The ids of the constraints that ask for names of people."""
         rules = self.setup.rules
         return frozenset(rule.id for rule in rules if "PERSON" in parse(rule).types)
+
+    def name_taking(self, text_index: int) -> frozenset[str]:
+        """Return the constraints that take something from a text."""
+        return self.name_rules(self._propagate(text_index).rules)
 
     def take_leaf(self, index: int, leaf: str) -> frozenset[str]:
         """Return the constraints a form of which an id or a plain value holds."""
@@ -133,11 +145,11 @@ class Propagation(Confidential):
                 self.texts.all[text_index].text,
                 self.register_of(text_index),
             )
-            known = propagate(text, self.located.spans_of(text_index), register)
+            spans = propagate(text, self.located.spans_of(text_index), register)
             if text_index >= len(self.texts.passages):
                 # A string that holds a form in disguise goes whole.
-                hidden = find_disguised(text, known, register)
-                known = {**known, WITHHOLD_ALL: hidden}
+                spans[WITHHOLD_ALL] = find_disguised(text, spans, register)
+            known = _Propagated(spans, frozenset().union(*spans.values()))
             if made_of:
                 memo.put(made_of, known)
         return known

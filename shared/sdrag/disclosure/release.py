@@ -129,7 +129,7 @@ class Cutter(Confidential):
         metadata = self._rewrite_metadata(index, holding)
         taking = {*names}.union(*holding.values())
         for text_index in (index, *self.texts.string_indices[index].values()):
-            taking |= frozenset().union(*self.propagation.take(text_index).values())
+            taking |= self.propagation.name_taking(text_index)
         if evident := [name for name in applied if name in taking]:
             metadata[EVIDENCE_KEY] = {
                 "constraints": evident,

@@ -41,6 +41,7 @@ LOCAL, MODEL = b"L", b"M"
 
 _MOST_MET = 200_000
 _MOST_REGISTERS = 500
+_MOST_ROWS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Findings:
         self._database = database
         self._keys = keys
         self._registers: Memo[tuple[bytes, bytes], Register] = Memo(_MOST_REGISTERS)
+        self._rows: Memo[bytes, FindingRow] = Memo(_MOST_ROWS)
 
     def read(
         self, texts: Collection[bytes], local: bytes
@@ -230,9 +232,13 @@ class Findings:
     def _located(self, row: Any) -> FindingRow:
         if row.tag != self._tag(row._mapping):  # noqa: SLF001 -- SQLAlchemy's own
             raise changed_row()
-        rules = split_rules(row.rules)
-        spans, whole = _read_spans(rules, row.spans), row.seen is None
-        return FindingRow(row.text, row.engine, frozenset(rules), spans, whole, row.tag)
+        if (known := self._rows.get(row.tag)) is None:
+            rules = split_rules(row.rules)
+            spans, whole = _read_spans(rules, row.spans), row.seen is None
+            found = frozenset(rules)
+            known = FindingRow(row.text, row.engine, found, spans, whole, row.tag)
+            self._rows.put(row.tag, known)
+        return known
 
 
 def _read_spans(rules: Sequence[bytes], written: str) -> dict[bytes, tuple[Span, ...]]:
