@@ -75,7 +75,7 @@ def tags(text: str) -> tuple[Tag, ...]:
         kinds = read_between(network, [window.ids for window in windows])
         return 1 - check_finite(kinds, _FEATURE).T[:1]
 
-    ((words, chances),) = read_words([text], load_tokenizer(), 1, read)
+    ((words, chances),) = read_words([text], load_tokenizer(), 1, read, around=True)
     rounded = chances[0].astype(float).round(SCORE_DIGITS)
     return tuple(map(Tag, words, rounded.tolist()))
 

@@ -1,9 +1,10 @@
 """
 Texts of any length, read by a trained network in windows of whole sentences.
 
-Windows overlap by half, so that nearly every sentence is read with what comes before
-and after it. A sentence longer than a window is cut; no token is left unread. A token
-has the mean of its windows, and a word the maximum of its tokens.
+A sentence longer than a window is cut, and its windows overlap by half; where `around`
+is asked for, all do, so that nearly every sentence is read with what comes before and
+after it. No token is left unread. A token has the mean of its windows, and a word the
+maximum of its tokens.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Tokens(Confidential):
     spans: Sequence[Span]
     sentences: Sequence[int]
 
-    def windows(self) -> Iterator[Window]:
+    def windows(self, *, around: bool) -> Iterator[Window]:
         """Yield windows that together cover all tokens."""
         edges = self._edges()
         start = last = 0
@@ -68,7 +69,12 @@ class Tokens(Confidential):
             numbers = tuple(self.sentences[part])
             yield Window(part.start, tuple(self.ids[part]), numbers)
             half = bisect_right(edges, (edges[start] + edges[last]) // 2)
-            start = min(max(start + 1, half), last)
+            cut = edges[last] < len(self.ids) and self._is_inside(edges[last])
+            start = min(max(start + 1, half), last) if around or cut else last
+
+    def _is_inside(self, at: int) -> bool:
+        """Return True if a sentence goes on at a token."""
+        return self.sentences[at] == self.sentences[at - 1]
 
     def _edges(self) -> list[int]:
         """Return where windows may begin or end: at sentences, and in long ones."""
@@ -109,7 +115,12 @@ def tokenize(text: str, tokenizer: Tokenizer) -> Tokens:
 
 
 def read_words(
-    texts: Sequence[str], tokenizer: Tokenizer, outputs: int, network: Reader
+    texts: Sequence[str],
+    tokenizer: Tokenizer,
+    outputs: int,
+    network: Reader,
+    *,
+    around: bool = False,
 ) -> list[tuple[tuple[Span, ...], Matrix]]:
     """
     Read texts word by word, each apart from the others; equal texts are read once.
@@ -119,19 +130,20 @@ def read_words(
         tokenizer: The network's.
         outputs: How many numbers the network gives for a token.
         network: Reads batches of windows.
+        around: Every sentence is read with those around it.
 
     Returns:
         For each text the spans of its words, and a matrix of shape (outputs, words).
     """
     coded = {text: tokenize(text, tokenizer) for text in texts}
-    matrices = _read_tokens([*coded.values()], outputs, network)
+    matrices = _read_tokens([*coded.values()], outputs, network, around=around)
     pairs = zip(coded.values(), matrices, strict=True)
     read = {tokens.text: tokens.join(matrix) for tokens, matrix in pairs}
     return [read[text] for text in texts]
 
 
 def _read_tokens(
-    texts: Sequence[Tokens], outputs: int, network: Reader
+    texts: Sequence[Tokens], outputs: int, network: Reader, *, around: bool
 ) -> list[Matrix]:
     """Return the means of a network's outputs for each token: (outputs, tokens)."""
     sums = [np.zeros((outputs, len(text.ids)), dtype=np.float32) for text in texts]
@@ -139,7 +151,7 @@ def _read_tokens(
     windows = [
         (index, window)
         for index, text in enumerate(texts if outputs else ())
-        for window in text.windows()
+        for window in text.windows(around=around)
     ]
     for batch in batches([len(window.ids) for _, window in windows]):
         read = [windows[at] for at in batch]

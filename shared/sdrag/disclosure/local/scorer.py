@@ -55,9 +55,9 @@ _VIEW = ("keys", "context", "hidden", *_QUERIES)
 """How the graphs name what they make of constraints."""
 _AT_ONCE = 256
 """Tokens that are scored for all constraints at once, to stay in the CPU's cache."""
-_GATE_WINDOWS = ((94, 62), (20, 10))
+_GATE_WINDOWS = ((94, 62), (32, 24))
 """Tokens of the gate's windows, and their stride: some sixty words, and a clause."""
-_SHORT = 26
+_SHORT = 32
 """A sentence of more tokens is read in both, so that no padding closes it."""
 _POLICIES = 16
 """Sets of constraints that are kept as the networks read them."""
@@ -117,7 +117,7 @@ def score(
     Score the words of texts for all constraints at once.
 
     Args:
-        texts: Each is read apart from the others, in windows that overlap.
+        texts: Each is read apart from the others, in windows of whole sentences.
         constraints: Their words.
         compared: What the texts are compared with; it changes no probability.
     """
