@@ -1,12 +1,12 @@
 """
 Whole numbers in place of the weights of MiniLM's layers, for products in eight bits.
 
-A layer's inputs are divided, number by number, by what is large in them, and its weights
-multiplied by it instead (Xiao et al. 2023, SmoothQuant). Then the weights are rounded
-one after another, each making up for the errors of those before it on the inputs that
-the layer really has (Frantar et al. 2023, GPTQ). Any two neighbours of a column are at most
-128 together, so that no processor's sum of two products overflows sixteen bits: with
-and without VNNI the same numbers come out.
+A layer's inputs are divided, number by number, by what is large in them, and its
+weights multiplied by it instead (Xiao et al. 2023, SmoothQuant). Then the weights are
+rounded one after another, each making up for the errors of those before it on the
+inputs that the layer really has (Frantar et al. 2023, GPTQ). Any two neighbours of a
+column are at most 128 together, so that no processor's sum of two products overflows
+sixteen bits: with and without VNNI the same numbers come out.
 """
 
 from __future__ import annotations

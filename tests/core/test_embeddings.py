@@ -205,17 +205,17 @@ def test_what_reads_alike_is_read_once():
 
 
 def test_a_token_of_two_windows_is_given_their_mean():
-    """Windows overlap."""
+    """Windows overlap where what is around a sentence is asked for."""
     tokenizer = load_tokenizer()
     text = tokenize(PARAGRAPHS[3], tokenizer)
-    _, second, *_ = text.windows()
+    _, second, *_ = text.windows(around=True)
     numbers = iter(range(100))
 
     def network(windows):
         each = [np.full((1, len(w.ids)), float(next(numbers))) for w in windows]
         return np.concatenate(each, axis=1)
 
-    ((words, matrix),) = read_words([PARAGRAPHS[3]], tokenizer, 1, network)
+    ((words, matrix),) = read_words([PARAGRAPHS[3]], tokenizer, 1, network, around=True)
 
     assert matrix.shape == (1, len(words)) == (1, len(text.ids))
     assert len(set(matrix[0, : second.start + len(second.ids)].tolist())) > 1
@@ -238,12 +238,12 @@ def _tokens(lengths) -> Tokens:
     return Tokens("x" * len(numbers), numbers, spans, numbers)
 
 
-@given(st.lists(st.integers(1, 700), min_size=1, max_size=30))
-def test_every_token_is_read(lengths):
+@given(st.lists(st.integers(1, 700), min_size=1, max_size=30), st.booleans())
+def test_every_token_is_read(lengths, around):
     """Windows cover a text, go on, and hold what the model can read at once."""
     tokens = _tokens(lengths)
 
-    windows = list(tokens.windows())
+    windows = list(tokens.windows(around=around))
     read = {window.start + at for window in windows for at in range(len(window.ids))}
 
     assert read == set(range(sum(lengths)))
@@ -251,12 +251,12 @@ def test_every_token_is_read(lengths):
     assert all(a.start < b.start for a, b in pairwise(windows))
 
 
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=40))
-def test_sentences_that_fit_are_never_cut(lengths):
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=40), st.booleans())
+def test_sentences_that_fit_are_never_cut(lengths, around):
     """A window begins where a sentence does and ends where one does."""
     tokens = _tokens(lengths)
 
-    for window in tokens.windows():
+    for window in tokens.windows(around=around):
         assert len(window.ids) == sum(lengths[number] for number in {*window.sentences})
 
 
