@@ -102,7 +102,8 @@ def _read(minilm: BertModel, scorer: LateInteraction, gate: GateNetwork) -> None
     texts = draw.sample(read_texts(), _TEXTS)
     asked = [draw.choice(text.secrets[0].wordings) for text in texts]
     constraints = pad([load_tokenizer().encode(text).ids for text in asked])
-    scorer.bert(input_ids=constraints[0], attention_mask=constraints[1])
+    for bert in (minilm, scorer.bert):
+        bert(input_ids=constraints[0], attention_mask=constraints[1])
     view = gate.view(gate.begin(*constraints), constraints[1])
     for text in texts[:_WHOLE]:
         ids, mask = pad([_encode(text.body)])

@@ -2,7 +2,7 @@
 The packaged all-MiniLM-L6-v2: embeddings with no API key, no download and no network.
 
 ONNX Runtime runs it, as it runs the networks with trained layers. The published weights
-are packed in eight bits: a vector's cosine to the published one is .999.
+are packed in eight bits: the cosine of a vector to the published one is some .999.
 """
 
 from __future__ import annotations
