@@ -160,8 +160,9 @@ def read_states(text: str) -> tuple[tuple[Span, ...], Matrix]:
     if not tokens.ids:
         return (), np.empty((0, DIMENSIONS), dtype=np.float32)
     reader = _load("scorer", "scorer-read")
-    states = read_between(reader, [window.ids for window in tokens.windows()])
-    spans = [s for w in tokens.windows() for s in tokens.spans[w.start :][: len(w.ids)]]
+    windows = [*tokens.windows(around=False)]
+    states = read_between(reader, [window.ids for window in windows])
+    spans = [s for w in windows for s in tokens.spans[w.start :][: len(w.ids)]]
     return tuple(spans), states
 
 
