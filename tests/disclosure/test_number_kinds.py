@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag import explain
@@ -41,9 +41,25 @@ def test_a_list_of_nouns_names_kinds_unless_one_is_unknown(text, kinds) -> None:
     assert parse(Constraint("-", text)).kinds == {*kinds.split()}
 
 
+HIDDEN = [row for row in TABLES["unlabelled"] if row[2]]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(HIDDEN), st.sampled_from(TABLES["labelled"]), st.booleans())
+def test_what_stands_on_another_line_frees_no_number(row, other, first) -> None:
+    """A label rules a kind out for the number beside it, and for no other."""
+    constraint, text, goes, _ = row
+    lines = (other[1], text) if first else (text, other[1])
+
+    released = explain("\n".join(lines), {"constraints": [constraint]}).released or ""
+
+    assert [part for part in goes.split("|") if part in released] == []
+
+
 LABELS = sorted({label for kind in number_kinds().values() for label in kind.labels})
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(LABELS), st.integers(0, 10**10 - 1))
 def test_no_label_frees_a_number_with_the_check_digits_of_an_account(label, number):
     """An IBAN goes under bank accounts whatever is in front of it."""

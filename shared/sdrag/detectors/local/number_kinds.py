@@ -59,7 +59,7 @@ _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 _BEHIND = re.compile(r"[\"']?\s?[(\[]\s?([^()\[\]\n]{2,30})[)\]]")
 _PREFIX = re.compile(r"([A-Za-z]{2,6})[-/ #]?(?=\d)")
-_INNER_LABEL = re.compile(r"(?:[^\W\d_]{2,}[ .#:]{1,3}){1,3}(?=\S*\d)")
+_INNER_LABEL = re.compile(r"(?:[^\W\d_]{3,}[ .#:]{1,3}){1,3}(?=\S*\d)")
 _GROUPS_BEFORE = re.compile(r"(?:[A-Z]{0,3}\d[\dA-Z]{0,20}[ ./-]){1,6}$")
 _FIGURED = re.compile(r"(?=.*\d)[^\s]*(?: [^\s]*\d[^\s]*| [A-Z]{1,3}){0,9}")
 """Figures in groups, and no word beside them: no sum with its unit."""
