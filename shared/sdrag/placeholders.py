@@ -31,6 +31,7 @@ from sdrag.policy import Policy
 from sdrag.policy.entity_types import SYNONYMS, type_names
 from sdrag.policy.sections import NOUNS, WITHHELD
 from sdrag.state.keys import PROCESS_KEYS
+from sdrag.text.cells import Layout
 from sdrag.text.spans import splice
 from sdrag.vocabulary import Confidential, Span
 
@@ -133,12 +134,18 @@ class Placeholders(Confidential):
         return blake2b(data, key=self.secret, digest_size=16).hexdigest()
 
 
-def with_brackets(text: str, span: Span) -> Span:
-    """Take along the brackets right around what a placeholder is put in place of."""
-    around = text[span.start - 1 : span.start], text[span.end : span.end + 1]
-    if span.start and around == ("[", "]"):
-        return Span(span.start - 1, span.end + 1)
-    return span
+def with_brackets(layout: Layout, span: Span) -> Span:
+    """
+    Take along the brackets right around what a placeholder is put in place of.
+
+    Those of a list stay: they are no part of the cell that the words are in.
+    """
+    text, whole = layout.text, Span(max(0, span.start - 1), span.end + 1)
+    if not span.start or (text[whole.start], text[span.end : whole.end]) != ("[", "]"):
+        return span
+    cell = layout.at(span.start)
+    is_inside = cell is None or cell.span.contains(whole)
+    return whole if is_inside else span
 
 
 @lru_cache(maxsize=256)

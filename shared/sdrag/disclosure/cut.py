@@ -29,7 +29,7 @@ from typing import Self
 
 from sdrag.detectors.local.tables import TITLES, in_each_case
 from sdrag.detectors.local.terms import type_of_word
-from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.placeholders import DEFAULT, Placeholders, with_brackets
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import NOUNS, WITHHELD
@@ -89,7 +89,7 @@ def cut(
     touched = filter(SpanUnion(spans).overlaps, alike)
     layout = read_cells(text if spans else "")
     regions = [
-        _with_brackets(layout, region)
+        with_brackets(layout, region)
         for region in _join(layout, (*spans, *touched), style.between)
     ]
     parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
@@ -112,6 +112,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _OTHER_NAMES = ("place", "organisation")
 _NAMED = ("person", *_OTHER_NAMES)
 _ANY_NAME = "name"
+_COMPANY = "company"
+"""Only where a constraint asks for firms by that word."""
 _NO_NOUNS: tuple[tuple[str, ...], bool] = ((), False)
 _LIGHT = re.compile(r"[^\S\n]*[,/&+\u2013-]*[^\S\n]*|(?<=\w)['\u2019](?=\w)")
 """What may be between two that become one: no quotation mark, bracket or line end."""
@@ -166,10 +168,7 @@ class PlaceholderStyle:
         if section.placeholders == "plain":
             return cls(placeholders, section.placeholder, {})
         parsed = {rule.id: parse(rule) for rule in constraints}
-        nouns = {
-            name: (_nouns(p.types, bool(p.names), p.people), not p.meaning)
-            for name, p in parsed.items()
-        }
+        nouns = {name: _nouns_of(each) for name, each in parsed.items()}
         return cls(placeholders, "", nouns, section.placeholders == "numbered")
 
     def of_document(self, keys: DocumentKeys) -> Self:
@@ -218,6 +217,51 @@ def choose_for_type(type_: str, section: DisclosureSection) -> str:
     return next(named, WITHHELD)
 
 
+_WORDS_FOR = {
+    noun: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for noun, words in {
+        "username": r"user ?names?|user ids?|log-?ins?|handles?|screen names?"
+        r"|nicknames?",
+        "secret": r"passwords?|passphrases?|credentials?|secrets?|tokens?"
+        r"|(?:api|access|private) keys?",
+        "company": r"(?:names? of )?(?:\w+ ){0,2}(?:compan(?:y|ies)|firms?"
+        r"|employers?|business(?:es)?)(?: names?)?",
+        "account": r"(?:bank )?accounts?(?: (?:numbers?|details))?|ibans?|sort codes?",
+        "e-mail": r"e-?mail(?:s| address(?:es)?)?|mail address(?:es)?",
+        "address": r"where (?:\w+ ){1,2}lives?|address(?:es)?",
+        "phone": r"(?:tele)?phone(?: numbers?)?|mobile numbers?",
+        "person": r"names?|people|persons?|who|whom|initials|identit(?:y|ies)",
+        "date": r"dates?|birthdays?|when|born",
+        "amount": r"sums?|amounts?|pay|paid|salar(?:y|ies)|money|rents?|prices?",
+        "age": r"ages?|how old",
+        "code": r"numbers?|ids?|codes?|references?|identifiers?|cards?|passports?",
+        "": r"personal|identif\w+|contact|details|data|information|links?",
+    }.items()
+}
+_BY_WORDS = frozenset(("username", "secret", "company", "account", "address"))
+"""Nouns that a constraint's words tell better than the form of what goes."""
+
+
+def _nouns_of(parsed: ParsedConstraint) -> _Nouns:
+    """Return what stands for what a constraint takes, and if its types alone tell."""
+    noun = "" if parsed.names else _noun_in_words(parsed.constraint.text)
+    if noun:
+        return (noun,), True
+    types = parsed.types, bool(parsed.names), parsed.people
+    return _nouns(*types), not parsed.meaning
+
+
+@lru_cache(maxsize=1024)
+def _noun_in_words(text: str) -> str:
+    """Return the noun of the one thing that a constraint asks for by its name."""
+    asked = []
+    for noun, words in _WORDS_FOR.items():
+        if words.search(text):
+            asked.append(noun)
+            text = words.sub(" ", text)
+    return asked[0] if len(asked) == 1 and asked[0] in _BY_WORDS else ""
+
+
 @lru_cache(maxsize=1024)
 def _nouns(
     types: frozenset[str],
@@ -228,7 +272,11 @@ def _nouns(
         noun
         for noun, (_, named) in _TABLE.items()
         if (noun == _ANY_NAME and has_names)
-        or (not types.isdisjoint(named) and not (people and noun in _OTHER_NAMES))
+        or (
+            noun != _COMPANY
+            and not types.isdisjoint(named)
+            and not (people and noun in _OTHER_NAMES)
+        )
     )
 
 
@@ -269,13 +317,6 @@ def _cell_of(layout: Layout, span: Span) -> int:
     """Return where the cell begins that a span begins in."""
     cell = layout.at(span.start)
     return -1 if cell is None else cell.start
-
-
-def _with_brackets(layout: Layout, region: Span) -> Span:
-    """Take along the brackets around what goes, where they are of its cell."""
-    whole = with_brackets(layout.text, region)
-    cells = {_cell_of(layout, Span(at, at + 1)) for at in (whole.start, whole.end - 1)}
-    return whole if cells == {_cell_of(layout, region)} else region
 
 
 def _covers(spans: Iterable[Span], region: Span, text: str) -> bool:

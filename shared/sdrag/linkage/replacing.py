@@ -40,6 +40,7 @@ from typing import Any, Literal
 from sdrag.errors import InternalError, UsageError
 from sdrag.linkage.schema import ROLES
 from sdrag.placeholders import BLOCK, DEFAULT, PLAIN, Placeholders, with_brackets
+from sdrag.text.cells import apply_edits, place, read_cells
 from sdrag.text.folding import fold_text
 from sdrag.text.names import other_spellings
 from sdrag.text.phrase_matcher import FormSearch
@@ -261,12 +262,13 @@ class Masker(Confidential):
         `document`: its id. With a key, labels have numbers in it.
         """
         matches, disguised = self._matches(text)
+        layout = read_cells(text if matches else "")
         rows = [
-            (with_brackets(text, span), *self._replacements[pattern])
+            (with_brackets(layout, span), *self._replacements[pattern])
             for span, pattern in matches
         ]
         labels = {span: self._number(label, id_, document) for span, id_, label in rows}
-        result = splice(text, labels, labels.__getitem__)
+        result = apply_edits(text, place(layout, labels))
         if disguised or self._has_brackets:
             for _ in range(_ROUNDS):
                 again = [span for span, _ in self.find(result)]

@@ -32,7 +32,8 @@ from sdrag.policy import LinkageSection, Policy
 from sdrag.policy.sections import SessionSection
 from sdrag.state import State
 from sdrag.state.ledger import MOST_FACTS, Shown
-from sdrag.text.spans import merge, splice
+from sdrag.text.cells import apply_edits, place, read_cells
+from sdrag.text.spans import merge
 from sdrag.vocabulary import (
     Action,
     Confidential,
@@ -205,7 +206,8 @@ class Session(Confidential):
 
         telling = {key for key, each in found.items() if key and each}
         metadata = {k: v for k, v in passage.metadata.items() if k not in telling}
-        text = splice(passage.text, regions, mark)
+        marks = {region: mark(region) for region in regions}
+        text = apply_edits(passage.text, place(read_cells(passage.text), marks))
         coarse = replace(passage, text=text, metadata=metadata)
         spans = redaction.spans + len(regions) + len(telling)
         return replace(redaction, passage=coarse, spans=spans)

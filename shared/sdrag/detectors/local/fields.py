@@ -76,6 +76,8 @@ def _type_of_label(words: Sequence[str]) -> tuple[str, int]:
         type_ = labels.get(tuple(words[first:]))
         if type_ is None and words[-1].endswith("s"):
             type_ = labels.get((*words[first:-1], words[-1][:-1]))
+        if type_ == _AS_SPELLED and words[-1] in _NAMES and first:
+            type_ = _type_of_owner(words[:first]) or type_
         if (
             type_ == _AS_SPELLED
             and first
@@ -85,6 +87,19 @@ def _type_of_label(words: Sequence[str]) -> tuple[str, int]:
         if type_:
             return type_, len(words) - first
     return "", 0
+
+
+_NAMES = frozenset(("name", "names", "naam", "nom"))
+_HANDLE = re.compile(r"@?[a-z\d][\w.-]{2,}")
+"""An account's name, under a label of people."""
+_ACCOUNTS = frozenset(("user", "users", "owner", "account", "accounts", "author", "by"))
+"""Labels of people under which one word may be an account's name."""
+
+
+def _type_of_owner(words: Sequence[str]) -> str:
+    """Return ORGANIZATION for `employer name`; nothing for names of anything else."""
+    type_, _ = _type_of_label(words)
+    return type_ if type_ == "ORGANIZATION" else ""
 
 
 def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
@@ -107,25 +122,16 @@ def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
                 cell = layout.at(start)
                 if cell is not None and cell.role == "field":
                     stop = min(stop, cell.end)
-                    if not cell.delimited and text[start - 1] == "=":
-                        stop = start + len(_first_value(text[start:stop]))
                 yield from _typed_value(text, start, stop, type_)
+                if key in _ACCOUNTS and _HANDLE.fullmatch(text, start, stop):
+                    yield Candidate(start, stop, "USERNAME", 0.8, "field")
 
 
-_GOES_ON = re.compile(r"[^a-z]|.*\d")
-_UNITS = MONTHS | {"&", "and", "of", "de", "von", "van", "eur", "usd", "gbp", "pounds"}
-_UNITS |= {"euros", "dollars", "pence", "cents", "years", "old"}
-
-
-def _first_value(said: str) -> str:
-    """Return a value that ends where prose goes on: `age=47 rejected by gate`."""
-    words = said.split(" ")
-    last = 1
-    while last < len(words) and (
-        _GOES_ON.match(words[last]) or words[last].lower() in _UNITS
-    ):
-        last += 1
-    return " ".join(words[:last])
+def type_of_field(text: str, start: int) -> str:
+    """Return the type of the label right in front of a value; nothing for none."""
+    line = text[text.rfind("\n", max(0, start - _LONGEST_LABEL), start) + 1 : start]
+    label = line.rstrip(" \t\"'*_`")
+    return _type(label[:-1]) if label.endswith((":", "=")) else ""
 
 
 _RECIPIENTS = frozenset(("to", "from", "cc", "bcc"))
@@ -158,6 +164,9 @@ def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candid
     value = text[start:end]
     if not value or value.lower() in _EMPTY:
         return
+    if type_ == "USERNAME" and " " in value and not is_common(value.split()[0]):
+        value = value.split()[0]
+        end = start + len(value)
     if type_ in {"PERSON", _AS_SPELLED}:
         name = _name(value, loose=type_ == _AS_SPELLED)
         rest = value[len(name) :].split()
@@ -186,7 +195,7 @@ _FITS = {
     "MONEY": _FIGURE,
     "PHONE_NUMBER": _FIGURE,
     "ZIP_CODE": _FIGURE,
-    "ORGANIZATION": re.compile(r"[A-Z]"),
+    "ORGANIZATION": re.compile(r"[^\W\d_]{2}"),
     "CREDENTIAL": re.compile(
         r"^(?!(?:\w+\.)+\w+[\[(]|\w+\(\)|\$?\{)(?:.*[\d\W_]|.*[a-z][A-Z]|[a-z]{6})"
     ),
@@ -299,7 +308,6 @@ def find_cell_values(text: str) -> Iterator[Candidate]:
 
 
 _SPOKEN = re.compile(r"[\w.'\u2019-]+")
-_HANDLE = re.compile(r"[a-z\d]*[\d_.][\w.-]*[^\W_]$", re.IGNORECASE)
 _FEWEST_DIGITS = 6
 _NOBODY = (
     word_set("roles") | word_set("empty_values") | FUNCTION_WORDS - {"will", "may"}

@@ -23,6 +23,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from sdrag.detectors.local import mentions as find_mentions
+from sdrag.detectors.local.fields import type_of_field
 from sdrag.detectors.local.number_kinds import NumberKind, NumberReading
 from sdrag.detectors.local.tables import FUNCTION_WORDS, listed
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
@@ -174,6 +175,8 @@ def find_by_type(
         ]
         for mention in mentions if parsed.types else ():
             value = mention.span.of(document.text)
+            if _is_place_of_firms(document.text, mention, parsed.types):
+                continue
             if (
                 is_of(mention, value, parsed.everywhere)
                 or any(
@@ -193,6 +196,17 @@ def find_by_type(
                     mention.confidence,
                     mention.type,
                 )
+
+
+def _is_place_of_firms(text: str, mention: Mention, types: frozenset[str]) -> bool:
+    """Return True for what a label calls a town, where firms are asked for."""
+    if mention.type not in _FIRMS or not types >= _FIRMS or "ADDRESS" in types:
+        return False
+    return type_of_field(text, mention.span.start) == "LOCATION"
+
+
+_FIRMS = frozenset({"LOCATION", "ORGANIZATION"})
+"""A detector may take one for the other."""
 
 
 def find_by_cue(

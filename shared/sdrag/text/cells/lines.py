@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sdrag.text.cells.cell import Cell
+from sdrag.text.cells.cell import Cell, word_set
 from sdrag.text.cells.speech import (
     CUE,
     LEVEL,
@@ -175,6 +175,31 @@ def _labelled(said: str, offset: int, label: str) -> Iterator[Cell]:
         yield Cell(begin, stop, "field", label, delimited=False)
 
 
+_FITS = re.compile(r"[^a-z]|[^ ]*\d")
+_UNITS = word_set(
+    "and of de la von van der den eur usd gbp pounds euros dollars pence cents years"
+    " old jan feb mar apr may jun jul aug sep oct nov dec january february march april"
+    " june july august september october november december"
+)
+
+
+def _end_of_value(said: str) -> int:
+    """
+    Return where a value without quotation marks ends: `age=47 rejected by gate`.
+
+    Behind one that begins with a small letter nothing tells, so all of it counts.
+    """
+    words = said.split(" ")
+    many = 1
+    if not _FITS.match(words[0]):
+        return len(said)
+    while many < len(words) and (
+        _FITS.match(words[many]) or words[many].lower().strip(".,") in _UNITS
+    ):
+        many += 1
+    return len(" ".join(words[:many]))
+
+
 def _prose(said: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
     """
     Yield the pairs that are in prose: `name=rosa`, `?name=rosa`, `Rosa <r@x.org>`.
@@ -189,13 +214,15 @@ def _prose(said: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
             group = "quoted" if group == "quote" else group
             hard = logged and group != "value"
             key, value = match.span("key"), match.span(group)
+            if group == "plain":
+                value = value[0], value[0] + _end_of_value(match[group])
             field = Cell(
                 offset + value[0],
                 offset + value[1],
                 "field",
                 match["key"],
                 hard=hard,
-                delimited=group != "plain",
+                delimited=group != "plain" or value[1] < match.end(group),
             )
             named = Cell(offset + key[0], offset + key[1], "key", hard=hard)
             pairs.append((named.start, (named, field)))

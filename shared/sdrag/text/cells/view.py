@@ -122,7 +122,7 @@ def _write(layout: Layout) -> PlainView:
         if not cell.hard:
             gap = layout.text[done : cell.start] if done >= 0 else ""
             if position and (done < 0 or len(gap) > _LONGEST_GAP):
-                gap = "\n"
+                gap = "\n\n"
             add(gap)
             add(layout.text[cell.start : cell.end], cell.start, cell.end - cell.start)
             done = cell.end

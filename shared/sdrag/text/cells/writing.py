@@ -122,13 +122,14 @@ def place(layout: Layout, placeholders: Mapping[Span, str]) -> tuple[Edit, ...]:
 
     Args:
         layout: Of the text.
-        placeholders: By the spans that they replace, each inside one cell.
+        placeholders: By the spans that they replace. One that is in several cells is
+            written as it is.
     """
     by_cell: dict[Cell, list[tuple[Span, str]]] = {}
     edits: list[Edit] = []
     for span, said in sorted(placeholders.items()):
         cell = layout.at(span.start)
-        if cell is None or cell.form == "text":
+        if cell is None or cell.form == "text" or span.end > cell.end:
             edits.append((span.start, span.end, said))
         else:
             by_cell.setdefault(cell, []).append((span, said))
