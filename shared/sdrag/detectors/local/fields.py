@@ -149,24 +149,10 @@ _EDGES = " \t,.;:*_`\"'()"
 
 def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candidate]:
     """Yield what of `text[start:end]` is of the type that its label tells."""
-    stop = _ENDS.search(text, start, end)
-    end = stop.start() if stop else end
-    if _FITS.get(type_) is _FIGURE:
-        stop = _NEXT_SENTENCE.search(text, start, end)
-        end = stop.end() if stop else end
-    if type_ == "CODE":
-        stop = _BEFORE_WORD.search(text, start, end)
-        end = stop.end() if stop else end
-    while start < end and text[start] in _EDGES:
-        start += 1
-    while start < end and text[end - 1] in _EDGES:
-        end -= 1
+    start, end = _bounds(text, start, end, type_)
     value = text[start:end]
     if not value or value.lower() in _EMPTY:
         return
-    if type_ == "USERNAME" and " " in value and not is_common(value.split()[0]):
-        value = value.split()[0]
-        end = start + len(value)
     if type_ in {"PERSON", _AS_SPELLED}:
         name = _name(value, loose=type_ == _AS_SPELLED)
         rest = value[len(name) :].split()
@@ -183,6 +169,26 @@ def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candid
         type_, 6
     ):
         yield Candidate(start, end, type_, 0.8, "field")
+
+
+def _bounds(text: str, start: int, end: int, type_: str) -> tuple[int, int]:
+    """Return where what a label tells begins and ends in the rest of its line."""
+    stop = _ENDS.search(text, start, end)
+    end = stop.start() if stop else end
+    if _FITS.get(type_) is _FIGURE:
+        stop = _NEXT_SENTENCE.search(text, start, end)
+        end = stop.end() if stop else end
+    if type_ == "CODE":
+        stop = _BEFORE_WORD.search(text, start, end)
+        end = stop.end() if stop else end
+    while start < end and text[start] in _EDGES:
+        start += 1
+    while start < end and text[end - 1] in _EDGES:
+        end -= 1
+    first = text[start:end].partition(" ")[0]
+    if type_ == "USERNAME" and first and not is_common(first):
+        end = start + len(first)
+    return start, end
 
 
 _EMPTY = word_set("empty_values") | {"n/a", "see above", "see below", "as above"}
@@ -323,7 +329,10 @@ def _speaker(text: str, start: int, end: int, *, sure: bool) -> Iterator[Candida
     if all(word.lower().rstrip(".") in _NOBODY for word in words):
         return
     everyday = all(_is_no_name(word.lower()) for word in words)
-    if everyday and not sure and not any(map(_is_name, words)):
+    is_sentence = not said.islower() and any(
+        word.islower() and word not in PARTICLES for word in words
+    )
+    if not sure and (is_sentence or (everyday and not any(map(_is_name, words)))):
         return
     stop = start + len(said)
     if len(words) == 1:

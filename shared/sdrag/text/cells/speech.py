@@ -36,6 +36,8 @@ _CHAT = re.compile(
     rf"(?:[-\u2013\u2014][ ]+)?(?!{LEVEL}\b)(?:<[@+%~& ]?(?P<nick>[^<>\n@/]{{1,30}})>"
     rf"|[~\u200e]?(?P<name>{_NAME}):(?=\s|$))"
 )
+_BARE = re.compile(r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?[ ]+\w")
+"""A time with nothing that a chat puts around it: a log of a ward has it too."""
 _NICK = re.compile(r"<[@+%~& ]?(?P<nick>[^<>\s/@]{1,30})>[ ](?=\S)")
 _VOICE = re.compile(r"<v(?:\.[\w.]+)?[ ]+(?P<nick>[^<>\n]{1,60})>")
 _ALONE = re.compile(
@@ -50,8 +52,9 @@ _WROTE = re.compile(
     r" (?:wrote|schrieb|a écrit|escribió)[^\n]{0,40}:$"
     r"|[> ]*(?P<nick>[^\n,:<>\"@]{2,40}?) wrote:$"
 )
+_WORD = r"(?:[\w'\u2019-]{1,30}|\w{1,4}\.)"
 _TURN = re.compile(
-    r"[ \t]*(?P<name>[^\W\d_][\w.'\u2019-]{0,30}(?:,? [\w.'\u2019-]{1,30}){0,4})"
+    rf"[ \t]*(?P<name>(?=[^\W\d_]){_WORD}(?:,? {_WORD}){{0,4}})"
     r"(?: \([\w ,]{1,30}\))?:(?=[ \t]+\S|[ \t]*$)"
 )
 _WRITER = re.compile(
@@ -105,7 +108,8 @@ def find_speaker(
         match = pattern.match(line)
         if match and not (pattern is _CHAT and _LOGGED.match(line)):
             said = match.end() if pattern is not _WROTE else match.end(_group(match))
-            return match.span(_group(match)), said, SPEAKER
+            bare = pattern is _CHAT and _group(match) == "name" and _BARE.match(line)
+            return match.span(_group(match)), said, TURN if bare else SPEAKER
     match = _ALONE.match(line)
     if match and after.strip() and not _ALONE.match(after):
         return match.span(_group(match)), match.end(_group(match)), SPEAKER

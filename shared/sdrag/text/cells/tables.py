@@ -20,7 +20,7 @@ SEPARATORS = ("\t", ";", "|", ",")
 _RULE = re.compile(
     r"[ \t]*\|?(?:[ \t]*:?-{1,}:?[ \t]*(?:\||$)){1,}[ \t]*$|[ ]*[-=+| ]{5,}$"
 )
-_LABEL = re.compile(r"[^\W\d_#][\w .,'/()&#%\u00ba-]*[?:]?$|#$|(?i:no|id|nr)\.?$")
+_LABEL = re.compile(r"[^\W\d_#][\w .,'/()&#%\u00ba-]*\??$|#$|(?i:no|id|nr)\.?$")
 _PROSE_END = re.compile(r"[.!?]$")
 _MOST_WORDS = 5
 _LONGEST_LABEL = 40
