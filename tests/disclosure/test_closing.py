@@ -119,7 +119,7 @@ def test_no_located_form_remains_in_any_text(case, applied):
         made = cut_of(text, found, register, applied)
         rest = fold(made.text.replace(HOLE, "\u25a1"))
         for surface in located:
-            if lasts(surface):
+            if lasts(surface) and any(map(str.isalnum, surface)):
                 assert not PhraseMatcher([surface]).occur(rest), surface
 
 

@@ -119,6 +119,9 @@ def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
                 continue  # cc: AB, TMK
             if value and type_:
                 start, stop = value.span("quoted" if value["quoted"] else "plain")
+                speaks = layout.at(end - 1)
+                if speaks is not None and speaks.role == "speaker":
+                    continue
                 cell = layout.at(start)
                 if cell is not None and cell.role == "field":
                     stop = min(stop, cell.end)
@@ -154,6 +157,8 @@ def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candid
     if not value or value.lower() in _EMPTY:
         return
     if type_ in {"PERSON", _AS_SPELLED}:
+        if value.endswith("?"):
+            return
         name = _name(value, loose=type_ == _AS_SPELLED)
         rest = value[len(name) :].split()
         if (
@@ -165,8 +170,10 @@ def _typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candid
         if name:
             sure = 0.7 if type_ == _AS_SPELLED else 0.85
             yield Candidate(start, start + len(name), "PERSON", sure, "field")
-    elif _FITS.get(type_, _ANY).search(value) and len(value.split()) <= _LONGEST.get(
-        type_, 6
+    elif (
+        type_ != _AS_SPELLED
+        and _FITS.get(type_, _ANY).search(value)
+        and len(value.split()) <= _LONGEST.get(type_, 6)
     ):
         yield Candidate(start, end, type_, 0.8, "field")
 
@@ -288,6 +295,14 @@ def _is_spelled_as_name(words: Sequence[str], value: str) -> bool:
     return all(w[0].isupper() for w in words) and (bool(known) or strange)
 
 
+def is_listed_name(said: str) -> bool:
+    """Return True if words are names of the lists, and none an everyday word."""
+    words = said.split()
+    return bool(words) and all(
+        _is_name(word) and not is_common(word.lower()) for word in words
+    )
+
+
 def _is_no_name(word: str) -> bool:
     listed = (WEEKDAYS, MONTHS, NATIONALITIES, tables.places(), tables.countries())
     return is_common(word) or any(word in words for words in listed)
@@ -303,6 +318,9 @@ def find_cell_values(text: str) -> Iterator[Candidate]:
     for cell in read_cells(text).cells:
         if cell.role == "speaker":
             yield from _speaker(text, cell.start, cell.end, sure=cell.label == SPEAKER)
+        elif cell.role == "key":
+            if is_listed_name(text[cell.start : cell.end]):
+                yield Candidate(cell.start, cell.end, "PERSON", 0.7, "field")
         elif cell.role == "field" and cell.label:
             if cell.label.lower() in _RECIPIENTS and _ABBREVIATIONS.match(
                 text, cell.start, cell.end

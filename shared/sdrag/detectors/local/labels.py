@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdrag.detectors.local.fields import is_label
+from sdrag.detectors.local.fields import is_label, is_listed_name
 from sdrag.detectors.local.tables import is_common
 from sdrag.detectors.local.tokens import split_word
 
@@ -24,4 +24,6 @@ def may_hide_key(key: str) -> bool:
     parts = [part for word in key.split() for part in split_word(word)]
     if all(len(part) <= _SHORT or is_common(part) for part in parts):
         return False
+    if is_listed_name(key):
+        return True
     return " " in key or not (key.islower() or key.isupper() or "_" in key)

@@ -12,7 +12,7 @@ from sdrag.text.cells.markup import is_markup, read_markup
 from sdrag.text.cells.tables import SEPARATORS, read_table
 from sdrag.text.cells.yaml_cells import find_comments, is_flow, is_yaml, read_yaml
 
-_STRUCTURE = re.compile(r"[:={}\[\]<>|;\t]|[ ]{2}|,\S|\n")
+_STRUCTURE = re.compile(r"[:={}\[\]<>|;\t]|[ ]{2}|,\S|\n|\bu/\w|#|chat")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 _MAY_BE_ROW = re.compile("[" + "".join(SEPARATORS) + "]|[^ \n][ ]{2,}[^ \n]")
 

@@ -52,7 +52,7 @@ _WROTE = re.compile(
     r" (?:wrote|schrieb|a écrit|escribió)[^\n]{0,40}:$"
     r"|[> ]*(?P<nick>[^\n,:<>\"@]{2,40}?) wrote:$"
 )
-_WORD = r"(?:[\w'\u2019-]{1,30}|\w{1,4}\.)"
+_WORD = r"(?:[\w'\u2019-]{1,30}(?:\.[\w'\u2019-]{1,30}){0,3}|\w{1,4}\.)"
 _TURN = re.compile(
     rf"[ \t]*(?P<name>(?=[^\W\d_]){_WORD}(?:,? {_WORD}){{0,4}})"
     r"(?: \([\w ,]{1,30}\))?:(?=[ \t]+\S|[ \t]*$)"
@@ -61,6 +61,14 @@ _WRITER = re.compile(
     r"(?:^|(?<=[:;,>\"])|(?<=\bby )|(?<=from ))[ \t\"']{0,4}"
     r"(?P<name>[^\W\d_][^\n:;<>\"@]{0,50}?)[\"']?[ ]?(?:<|\[mailto:)"
     r"(?=[^<>\s@]{1,64}@[^<>\s]{1,200}>)"
+)
+_HANDLE = re.compile(
+    r"<@(?P<mention>[\w.|-]{2,40})>|(?<![\w/])u/(?P<reddit>[\w-]{3,30})(?![\w/])"
+)
+_JOINED = re.compile(
+    r"(?:\*{3} |<@[\w.|-]{2,40}> )?(?P<name>@?[\w.-]{2,40})(?: \([^()\n]{1,60}\))?"
+    r" (?:has |was )?(?:joined|left|added to|removed from|kicked from) (?:#|the channel"
+    r"|the group|the chat|using)"
 )
 _GREETING = re.compile(
     r"(?i:(?:(?:kind|best|warm|many|with|all) ){0,3}"
@@ -104,7 +112,7 @@ def find_speaker(
 
     `after`: the next line; a name and a time alone on a line need one.
     """
-    for pattern in (_CHAT, _VOICE, _NICK, _BY, _WROTE):
+    for pattern in (_CHAT, _VOICE, _JOINED, _NICK, _BY, _WROTE):
         match = pattern.match(line)
         if match and not (pattern is _CHAT and _LOGGED.match(line)):
             said = match.end() if pattern is not _WROTE else match.end(_group(match))
@@ -135,7 +143,14 @@ def find_signature(line: str) -> tuple[int, int] | None:
 
 
 def find_writers(said: str, offset: int) -> Iterator[Cell]:
-    """Yield whose an address in angle brackets is."""
-    for match in _WRITER.finditer(said) if "<" in said or "[mailto" in said else ():
-        first, last = match.span("name")
-        yield Cell(offset + first, offset + last, "speaker", TURN)
+    """Yield whose an address in angle brackets is, and handles: `<@rosa>`, `u/rosa`."""
+    found: list[tuple[int, int]] = []
+    if "<" in said or "[mailto" in said:
+        found += (match.span("name") for match in _WRITER.finditer(said))
+    if "<@" in said or "u/" in said:
+        found += (m.span(m.lastgroup or 0) for m in _HANDLE.finditer(said))
+    done = 0
+    for first, last in sorted(found):
+        if first >= done:
+            yield Cell(offset + first, offset + last, "speaker", TURN)
+            done = last

@@ -133,11 +133,23 @@ def _write(layout: Layout) -> PlainView:
                 add(said, origin, length)
             done = -1
         else:
+            if _may_tell(layout.text[cell.start : cell.end], cell):
+                add("\n\n")
+                add(layout.text[cell.start : cell.end], cell.start, len(cell.span))
             done = -1
     return PlainView("".join(lines), tuple(pieces))
 
 
 _LONGEST_GAP = 200
+_FEWEST_DIGITS = 4
+_PROGRAM = re.compile(r"[a-z$_][\w$.-]*|[A-Z][A-Z\d_.-]*")
+
+
+def _may_tell(key: str, cell: Cell) -> bool:
+    """Say whether a key may be a value, as an address under which a sum stands is."""
+    if "@" in key or sum(map(str.isdigit, key)) >= _FEWEST_DIGITS:
+        return True
+    return cell.role != "code" and not _PROGRAM.fullmatch(key)
 
 
 def _lead(cell: Cell) -> str:

@@ -46,7 +46,9 @@ def is_yaml(text: str, start: int, end: int) -> bool:
         _WORD.fullmatch(line["key"].strip("\"'")) is not None for line in keyed
     )
     said = sum(_SENTENCE.search(line["value"]) is not None for line in keyed)
-    if programs == len(keyed) and said * 3 < len(keyed) * 2:
+    turns = [line["key"] for line in keyed if line["item"]]
+    is_talk = len(turns) == len(lines) and len({*turns}) > 1
+    if programs == len(keyed) and said * 3 < len(keyed) * 2 and not is_talk:
         return True
     listed, mapped = _find_nesting(list(filter(None, lines)))
     return mapped or (listed and programs > 0)
