@@ -119,9 +119,6 @@ def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
                 continue  # cc: AB, TMK
             if value and type_:
                 start, stop = value.span("quoted" if value["quoted"] else "plain")
-                speaks = layout.at(end - 1)
-                if speaks is not None and speaks.role == "speaker":
-                    continue
                 cell = layout.at(start)
                 if cell is not None and cell.role == "field":
                     stop = min(stop, cell.end)
@@ -316,7 +313,7 @@ def _is_name(word: str) -> bool:
 def find_cell_values(text: str) -> Iterator[Candidate]:
     """Yield who speaks, writes or signs, and values on other lines than their label."""
     for cell in read_cells(text).cells:
-        if cell.role == "speaker":
+        if cell.role == "speaker" and not is_label(text[cell.start : cell.end]):
             yield from _speaker(text, cell.start, cell.end, sure=cell.label == SPEAKER)
         elif cell.role == "key":
             if is_listed_name(text[cell.start : cell.end]):

@@ -99,7 +99,8 @@ def find_turns(text: str, lines: Sequence[Line]) -> frozenset[str]:
             found[match["name"]] += 1
             spoken += bool(_SENTENCE.search(text[match.end() : end].rstrip()))
     total = found.total()
-    if total < _FEWEST_TURNS or (len(found) == total and spoken * 3 < total * 2):
+    needed = total * 2 if len(found) == total else total
+    if total < _FEWEST_TURNS or spoken * 3 < needed:
         return frozenset()
     return frozenset(found)
 

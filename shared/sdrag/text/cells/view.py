@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sdrag.text.cells.cell import Cell, Layout, word_set
+from sdrag.text.cells.cell import NAMING, Cell, Layout, word_set
 from sdrag.text.cells.reading import read_cells
 from sdrag.vocabulary import Confidential, Span
 
@@ -126,17 +126,19 @@ def _write(layout: Layout) -> PlainView:
             add(gap)
             add(layout.text[cell.start : cell.end], cell.start, cell.end - cell.start)
             done = cell.end
-        elif cell.role not in {"key", "header", "code"}:
+        elif cell.role not in NAMING:
             lead = _lead(cell)
             add((("\n" if lead else "\n\n") if position else "") + lead)
             for said, origin, length in _undo(layout.text, cell):
                 add(said, origin, length)
             done = -1
         else:
-            if _may_tell(layout.text[cell.start : cell.end], cell):
-                add("\n\n")
-                add(layout.text[cell.start : cell.end], cell.start, len(cell.span))
             done = -1
+    for cell in layout.cells:
+        key = layout.text[cell.start : cell.end]
+        if cell.hard and cell.role in NAMING and _may_tell(key, cell):
+            add("\n\n")
+            add(key, cell.start, len(key))
     return PlainView("".join(lines), tuple(pieces))
 
 
