@@ -55,10 +55,15 @@ _VIEW = ("keys", "context", "hidden", *_QUERIES)
 """How the graphs name what they make of constraints."""
 _AT_ONCE = 256
 """Tokens that are scored for all constraints at once, to stay in the CPU's cache."""
-_GATE_WINDOWS = ((94, 62), (32, 24))
+_GATE_WINDOWS = ((94, 62), (20, 10))
 """Tokens of the gate's windows, and their stride: some sixty words, and a clause."""
-_SHORT = 32
-"""A sentence of more tokens is read in both, so that no padding closes it."""
+_SHORT = 26
+"""
+A sentence of more tokens is read in both, so that no padding closes it.
+
+Of 756 sentences padded with others' clauses 9 close so; with clauses of 32 tokens 18,
+of 40 tokens 22, with the first windows alone 41.
+"""
 _POLICIES = 16
 """Sets of constraints that are kept as the networks read them."""
 _LEAST = 1e-4
