@@ -7,7 +7,7 @@ sentence that it reads anyway. A head that learned from many constraints weighs 
 with what the networks say: how near a sentence is to what goes and to what stays, how
 near those are to one another, and how the networks read the examples themselves. So a
 constraint whose words the networks take for less than they mean has a threshold of its
-own.
+own, and where they make nothing of its words the examples decide.
 
 Cosines count as deviations from those to a bank of sentences, so that a sentence which
 is like everything is like nothing. What an example opens rests on the sentence alone,
@@ -51,20 +51,36 @@ _MOST = 8
 _MOST_KEPT = 32
 _LESSONS = 256
 
-HEAD = {
-    "networks": 0.563,
-    "networks of examples": -0.065,
-    "number": -0.694,
-    "phrases": 0.274,
-    "nearest phrase": 0.216,
-    "sentences": 0.012,
-    "examples alike": -0.11,
-    "phrases and number": 0.398,
-    "stays": -0.271,
-    "bias": -1.1,
+UNHEARD = {
+    "bias": -2.032,
+    "networks": 0.262,
+    "networks of examples": -0.285,
+    "number": -0.684,
+    "phrases": 0.406,
+    "phrases and number": 0.482,
+    "nearest phrase": 0.335,
+    "sentences": 0.503,
+    "examples alike": -0.279,
+    "stays": -0.255,
+    "word": 0.2,
+    "word like phrases": 1.74,
+    "word bias": -1.5,
 }
-"""Learned from constraints of articles, passages and policies that no network has seen;
-the bias opens as many absent sentences as are opened without."""
+"""The weights of the head where the networks do not read what a constraint means."""
+HEARD = {
+    "bias": 0.743,
+    "networks": 0.204,
+    "phrases": -0.139,
+    "nearest phrase": -0.019,
+    "sentences": -0.409,
+    "examples alike": 0.05,
+    "word": 0.65,
+    "word like phrases": -0.67,
+    "word bias": 1.57,
+}
+"""What is added to them where the networks read its examples as it means them."""
+_UNREAD, _READ, _PRIOR = -4.0, -2.0, -1.5
+"""Mean logits of examples from which on they are heard, and that of one more."""
 _ALIKE = 3.0
 """How near a lone example is to others of its kind."""
 _FAR = 2.0
@@ -72,8 +88,6 @@ _FAR = 2.0
 _SAME = 0.97
 """From this cosine on a sentence is one that was shown, but for a word."""
 _SURE = 0.99
-_WORD, _USUAL = 0.6, 2.0
-"""What a deviation adds to the logit of a word, and that of a word that tells."""
 _PROPOSES = 1.4
 """So much below its threshold, by the scorer alone, a sentence is given to the gate."""
 
@@ -96,14 +110,14 @@ class Lesson(Confidential):
         means: Of the cosines of the bank, row by row.
         spreads: Their standard deviations.
         level: What the examples alone say of any sentence.
-        number: The logarithm of the number of phrases.
+        weights: Of what a sentence is compared by.
     """
 
     compared: Compared
     means: Matrix
     spreads: Matrix
     level: float
-    number: float
+    weights: Mapping[str, float]
 
     def weigh(self, chance: float, cosines: Matrix) -> float:
         """
@@ -126,22 +140,24 @@ class Lesson(Confidential):
         )
         if max(same, other) >= _SAME:  # what was shown, or all but that
             return _SURE if same > other else 0.0
+        weights = self.weights
         if count:
             phrases, whole = far[:count], far[count : 2 * count]
-            weight = HEAD["phrases"] + HEAD["phrases and number"] * self.number
-            total = self.level + HEAD["networks"] * total
-            total += weight * phrases.mean() + HEAD["nearest phrase"] * phrases.max()
-            total += HEAD["sentences"] * whole.mean()
-        total += HEAD["stays"] * max(0.0, stays.max(initial=0.0) - _FAR)
+            total = self.level + weights["networks"] * total
+            total += weights["phrases"] * phrases.mean()
+            total += weights["nearest phrase"] * phrases.max()
+            total += weights["sentences"] * whole.mean()
+        total += weights["stays"] * max(0.0, stays.max(initial=0.0) - _FAR)
         return round(float(1 / (1 + math.exp(-total))), SCORE_DIGITS)
 
     def weigh_words(self, chances: Row, cosines: Matrix) -> Row:
-        """Return the probabilities of words, those like what goes raised."""
+        """Return the probabilities of words, by what is like the phrases that go."""
         count = len(self.compared.phrases)
         if not count or not len(chances):
             return chances
         far = (cosines[:count] - self.means[:count]) / self.spreads[:count]
-        logits = logit(chances) + _WORD * (far.mean(axis=0) - _USUAL)
+        logits = self.weights["word"] * logit(chances) + self.weights["word bias"]
+        logits += self.weights["word like phrases"] * far.mean(axis=0)
         raised: Row = 1 / (1 + np.exp(-logits))
         return raised
 
@@ -288,17 +304,23 @@ def _weigh_examples(text: str, goes: Sequence[Shown], compared: Compared) -> Les
     bank = [compare(*states, compared) for states in _read_bank()]
     cosines = np.stack(bank, axis=1)
     means, spreads = cosines.mean(axis=1), np.maximum(cosines.std(axis=1), 1e-3)
-    level = number = 0.0
+    level, weights = 0.0, dict(UNHEARD)
     if count := len(compared.phrases):
         own = [part.text for part in goes]
         decisions = decide([(0, each) for each in own], [text])
         read = zip(decisions, score(own, [text]), strict=True)
         logits = [logit(unite(each, s.chances[0]).chance) for each, s in read]
-        alike = _measure_likeness(goes, compared, means, spreads)
+        mean = (sum(logits) + _PRIOR) / (len(logits) + 1)
+        heard = min(1.0, max(0.0, (mean - _UNREAD) / (_READ - _UNREAD)))
+        for name, weight in HEARD.items():
+            weights[name] += heard * weight
         number = math.log(count)
-        level = HEAD["bias"] + HEAD["number"] * number + HEAD["examples alike"] * alike
-        level += HEAD["networks of examples"] * float(np.mean(logits))
-    return Lesson(compared, means[:, None], spreads[:, None], level, number)
+        weights["phrases"] += weights["phrases and number"] * number
+        level = weights["bias"] + weights["number"] * number
+        level += weights["networks of examples"] * mean
+        alike = _measure_likeness(goes, compared, means, spreads)
+        level += weights["examples alike"] * alike
+    return Lesson(compared, means[:, None], spreads[:, None], float(level), weights)
 
 
 def _measure_likeness(
