@@ -52,7 +52,7 @@ _MOST_KEPT = 32
 _LESSONS = 256
 
 UNHEARD = {
-    "bias": -2.032,
+    "bias": -2.7,
     "networks": 0.262,
     "networks of examples": -0.285,
     "number": -0.684,
@@ -68,7 +68,7 @@ UNHEARD = {
 }
 """The weights of the head where the networks do not read what a constraint means."""
 HEARD = {
-    "bias": 0.743,
+    "bias": 1.3,
     "networks": 0.204,
     "phrases": -0.139,
     "nearest phrase": -0.019,
@@ -373,11 +373,15 @@ def compare(rows: Matrix, mean: Row, compared: Compared) -> Row:
     return joined
 
 
+def read_bank() -> list[str]:
+    """Return sentences of many kinds, with which the others are compared."""
+    return _BANK.read_text(encoding="utf-8").splitlines()
+
+
 @lru_cache(maxsize=1)
 def _read_bank() -> list[tuple[Matrix, Row]]:
     """Return the tokens and the mean of each sentence of the bank."""
-    texts = _BANK.read_text(encoding="utf-8").splitlines()
-    return [read_tokens(text) for text in texts]
+    return [*map(read_tokens, read_bank())]
 
 
 def read_tokens(text: str) -> tuple[Matrix, Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,12 +20,14 @@ from sdrag.studio.cli.common import (
     ModelConcurrency,
     ModelTimeout,
     llm_of,
+    read_input,
     show,
 )
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
     from sdrag.studio.evaluation.examples import ExampleFailure, ExampleResults
+    from sdrag.studio.evaluation.teaching import Change, Taught
 
 _WRONG = {
     "hides": "must be hidden, and is shown.",
@@ -36,13 +38,15 @@ _NETWORKS = (
     "Trained networks decide what tells of a subject, sentence by sentence. They miss"
     " some and take some that they should not: add examples from your own documents."
 )
+_FEW, _QUOTED = 3, 100
+"""Sentences that are quoted, and characters of each."""
 _NEXT = """
 To say more about a sentence, write it like this:
   - text: Remove names of witnesses
     keep: [Ward 7]                # stays, although the sentence hides its like
     unless: {{roles: [clerk]}}      # is not hidden from people with this role
     sensitivity: high             # hides more; low hides less
-    examples:                     # tried each time you check
+    examples:                     # teach, and are tried each time you check
       - {{text: Mr Hale is in., hides: [Hale], keeps: [is in]}}
 On your documents: sdrag preview {path} DOCUMENTS --html preview.html
   as a clerk reads them: add --as clerk
@@ -60,6 +64,10 @@ def check(
     schema: Annotated[
         Literal["policy", "audit"] | None,
         typer.Option(help="Print a JSON schema instead, for editors and validators."),
+    ] = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(help="Also say what examples change in these files."),
     ] = None,
     recognisers: Annotated[
         bool,
@@ -81,6 +89,7 @@ def check(
     """
     from sdrag.disclosure.constraint_parser import parse
     from sdrag.studio.evaluation.examples import run_examples
+    from sdrag.studio.evaluation.teaching import compare_documents, measure_teaching
 
     if schema is not None:
         _print_schema(schema)
@@ -92,6 +101,7 @@ def check(
         raise UsageError("There is no policy file to check.", hint="Name one.")
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     result: dict[str, Any] = {"constraints": [], "guards": [], "errors": []}
+    read = read_input([documents], rows=False).documents if documents else []
     examples: dict[str, Any] = {"passed": 0, "failed": 0, "failures": []}
     causes: Counter[str] = Counter()
     refused = 0
@@ -104,7 +114,13 @@ def check(
             continue
         parsed = [parse(rule) for rule in policy.rules]
         results = run_examples(policy, model)
-        rows = [_as_dict(path, constraint, policy) for constraint in parsed]
+        taught = {each.constraint_id: each for each in measure_teaching(policy)}
+        changes = compare_documents(policy, read) if read else {}
+        rows = [
+            _as_dict(path, constraint, policy)
+            | _teaching(constraint.constraint.id, taught, changes)
+            for constraint in parsed
+        ]
         result["constraints"] += rows
         result["guards"] += [g for g in policy.guards if g not in result["guards"]]
         examples["passed"] += results.passed
@@ -114,7 +130,10 @@ def check(
         if model is None and policy.when_not_understood == "refuse":
             refused += sum(row["status"] == "needs_model" for row in rows)
         if not as_json:
-            _print(path, policy, parsed, results, has_model=model is not None)
+            lines = {
+                name: [*_describe_teaching(taught[name], changes)] for name in taught
+            }
+            _print(path, policy, parsed, results, lines, has_model=model is not None)
     is_wrong = bool(examples["failed"] or refused or causes)
     status = 2 if result["errors"] else int(is_wrong)
     result = {"ok": not status, **result, "examples": examples}
@@ -186,6 +205,43 @@ def _as_dict(path: Path, parsed: ParsedConstraint, policy: Policy) -> dict[str, 
     }
 
 
+def _teaching(
+    name: str, taught: Mapping[str, Taught], changes: Mapping[str, Change]
+) -> dict[str, Any]:
+    """Return what examples teach a constraint, in no word of them."""
+    if name not in taught:
+        return {}
+    each, change = taught[name], changes.get(name)
+    figures: dict[str, Any] = {
+        "shown": each.shown,
+        "found_by_others": each.found,
+        "odd": [{"example": o.example, "kind": o.kind} for o in each.odd],
+    }
+    if change is not None:
+        figures |= {"opened": len(change.opened), "closed": len(change.closed)}
+    return {"taught": figures}
+
+
+def _describe_teaching(taught: Taught, changes: Mapping[str, Change]) -> Iterator[str]:
+    """Yield what examples teach, which are odd, and what they change in documents."""
+    if taught.found is not None:
+        yield (
+            f"its examples teach: {taught.found} of {taught.shown} are found by what"
+            " the others show"
+        )
+    for odd in taught.odd:
+        what = "sentences of other kinds" if odd.kind == "opens" else "other examples"
+        yield f"EXAMPLE {odd.example} IS ODD: it {odd.kind} {what} ({odd.count})"
+    change = changes.get(taught.constraint_id)
+    for kind, texts in (
+        ("open", change.opened if change else ()),
+        ("close", change.closed if change else ()),
+    ):
+        if texts:
+            quoted = "”, “".join(text[:_QUOTED] for text in texts[:_FEW])
+            yield f"sentences that its examples {kind}: {len(texts)}, “{quoted}”"
+
+
 def _failures(path: Path, results: ExampleResults) -> Iterator[dict[str, Any]]:
     """Yield which examples fail, in no word of them."""
     for failure in results.failures:
@@ -203,6 +259,7 @@ def _print(
     policy: Policy,
     constraints: list[ParsedConstraint],
     results: ExampleResults,
+    teaching: Mapping[str, Sequence[str]],
     *,
     has_model: bool,
 ) -> None:
@@ -217,7 +274,8 @@ def _print(
     for number, parsed in enumerate(constraints, start=1):
         rule = parsed.constraint
         typer.echo(f"\n{number}. “{rule.text}” ({rule.id})")
-        for line in _describe(parsed, policy, has_model=has_model):
+        described = _describe(parsed, policy, has_model=has_model)
+        for line in (*described, *teaching.get(rule.id, ())):
             typer.echo(fill(line, 88, initial_indent="   ", subsequent_indent="     "))
         for failure in failures.get(rule.id, ()):
             _print_failure(policy, failure)
