@@ -41,6 +41,8 @@ ENGLISH = (
     "2024-05-03T10:11:08 ERROR [pool-2] com.acme.svc - conn reset id=1ef8 uid=44",
     "def rotate(key: str) -> str:\n    return base64.b64encode(key.encode()).decode()",
     '{"tabId": 771204518, "usr": "tmori", "lang": "de", "ok": true}',
+    "svc auth ctx rpc eof fd 12 req 3f2b8c1e-9a47-4d0e-8f11-2c9be1a7d455",
+    "kubelet cni veth bridge mtu 1450 pod 3f2b8c1e-9a47-4d0e-8f11-2c9be1a7d455",
     "RIGHT ATRIUM: Moderate RA elongation. MITRAL VALVE: Normal. CXR clear, WCC 15.2.",
     'She said "Guten Morgen, wie geht es Ihnen" and left the room at once.',
     "Pt c/o SOB x 4/7, hx T2DM, AF. Rx apixaban bd, metformin. TTO, f/u 6/52.",
@@ -62,7 +64,12 @@ def release(text, policy, reply=None, metadata=None):
 @each_row("language", FOREIGN)
 def test_another_language_is_withheld_with_its_reason(language):
     """Alone and with two lines of English around it."""
-    for text in (FOREIGN[language], f"Note:\n{FOREIGN[language] * 2}\nBest wishes"):
+    uuid = "3f2b8c1e-9a47-4d0e-8f11-2c9be1a7d455"
+    for text in (
+        FOREIGN[language],
+        f"{FOREIGN[language]} {uuid}",
+        f"Note:\n{FOREIGN[language] * 2}\nBest wishes",
+    ):
         released = release(text, NAMES)
 
         assert find_language(text) == language

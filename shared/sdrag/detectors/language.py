@@ -18,6 +18,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sdrag.detectors.local.tables import common_words
+from sdrag.detectors.local.technical import find_technical
+from sdrag.text.spans import splice
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -35,6 +37,9 @@ _SURE = 0.6, 0.95
 English and where more are. No English text of the development data and none of 3,000
 lines of forms, tables and logs reaches it, whatever its names."""
 
+_NONE = "zxx"
+"""What has no language, such as a line of a log."""
+
 _WORD = re.compile(
     r"(?<!\S)[\"'(\[„“‘¿¡«-]*([^\W\d_]{2,})[\"')\],.;:!?”’»]*(?!\S)",  # noqa: RUF001
 )
@@ -42,6 +47,7 @@ _WORD = re.compile(
 
 def find_language(text: str) -> str:
     """Return the ISO 639-1 code of a text's language; `en` where it can't be told."""
+    text = splice(text, find_technical(text), lambda _: " ")
     if not _is_latin(text):
         language, _ = _identifier().classify(text)
         return "und" if language == "en" else str(language)
@@ -51,7 +57,7 @@ def find_language(text: str) -> str:
         return "en"
     language, probability = _identifier().classify(text)
     sure = _SURE[2 * english >= len(words)]
-    return str(language) if probability > sure else "en"
+    return str(language) if probability > sure and language != _NONE else "en"
 
 
 def _is_latin(text: str) -> bool:

@@ -27,6 +27,9 @@ _FORMS = (
 )
 _TECHNICAL = re.compile("|".join(_FORMS))
 _TOKEN = re.compile(r"[^\s=\"'`()\[\]{}<>|,;]{2,200}")
+_PART = re.compile(r"[^:/?&]+")
+_PROCESS = re.compile(r"(?<=[a-z]\[)\d{1,7}(?=\])")
+"""The number of a process: cron[3407]."""
 _EDGES = ".:!?"
 
 
@@ -39,8 +42,13 @@ def find_technical(text: str) -> Iterator[Span]:
     """Yield what machines write in a text, with a figure in it."""
     for match in _TOKEN.finditer(text):
         start, value = match.start(), match.group().rstrip(_EDGES)
-        if not is_technical(value):  # behind its label: `id:7f3c2a9`
-            label, colon, value = value.partition(":")
-            start += len(label) + len(colon)
-        if any(map(str.isdecimal, value)) and is_technical(value):
+        if not any(map(str.isdecimal, value)):
+            continue
+        if is_technical(value):
             yield Span(start, start + len(value))
+            continue
+        for part in _PART.finditer(value):  # of a path, or behind a label: `id:7f3c2a9`
+            if any(map(str.isdecimal, part.group())) and is_technical(part.group()):
+                yield Span(start + part.start(), start + part.end())
+    for process in _PROCESS.finditer(text):
+        yield Span(*process.span())
