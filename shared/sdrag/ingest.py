@@ -11,8 +11,9 @@ written. `bind_corpus` binds a corpus in a pool.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import uuid4
@@ -45,6 +46,7 @@ Document = TypeVar("Document")
 R = TypeVar("R")
 Passages = tuple[Passage, ...]
 AT_ONCE = 1000
+_FOR_WORKER = 50
 """So many documents are read and bound together."""
 
 
@@ -423,11 +425,24 @@ def bind_corpus(
     if opened.is_in_memory:
         raise UsageError("Workers do not share a state in memory.", hint="Pass a path.")
     common = Policy.read(policy), state, key, opened.name
-    for bound in pool.map(_make_binder, common, batched(passages, AT_ONCE)):
+    for bound in pool.map(_make_binder, common, _batch_documents(passages)):
         done += bound
         if progress is not None:
             progress(done.passages)
     return done
+
+
+def _batch_documents(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
+    """Yield passages by whole documents, few enough that all workers have some."""
+    batch: list[Passage] = []
+    for _, document in groupby(passages, key=lambda passage: passage.document_id):
+        for some in batched(document, AT_ONCE):  # one of no known document, or vast
+            batch += some
+            if len(batch) >= _FOR_WORKER:
+                yield batch
+                batch = []
+    if batch:
+        yield batch
 
 
 def _make_binder(

@@ -83,6 +83,14 @@ class Pool(ABC):
         """Get workers ready for a pass."""
 
 
+def count_processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if _KNOWS_ITS_OWN else os.cpu_count() or 1
+
+
+_KNOWS_ITS_OWN = hasattr(os, "sched_getaffinity")
+
+
 @dataclass(frozen=True, slots=True)
 class Processes(Pool):
     """
@@ -96,7 +104,7 @@ class Processes(Pool):
 
     @contextmanager
     def _open(self, common: bytes) -> Iterator[Ways]:
-        count = self.workers or os.cpu_count() or 1
+        count = self.workers or count_processors()
         spawned = multiprocessing.get_context("spawn")
         waiting: deque[Future[bytes]] = deque()
         with ProcessPoolExecutor(count, spawned, _get_ready, (common,)) as executor:
@@ -212,6 +220,8 @@ _ready: dict[str, Callable[[], Callable[[Any], Any]]] = {}
 
 def _get_ready(common: bytes, name: str = "") -> None:
     """Have what is common made with the first batch, which tells of its errors."""
+    # Workers share the processors; each of their networks would take all of them.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     @cache
     def made() -> Callable[[Any], Any]:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from sdrag.state import State
 
 _AT_ONCE = 1000
+_SHARED = 200
+"""From so many chunks on, it pays to start processes."""
 _DATABASE = "chroma.sqlite3"
 _NO_DOCUMENT = "None"
 """What LlamaIndex's stores write for a node that was cut from no document."""
@@ -91,7 +93,7 @@ def bind(
 
     Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
     """
-    rules, workers = Policy.read(policy), open_pool(engine, llm, ray_spill)
+    rules = Policy.read(policy)
     if (chroma is None) == (not paths):
         raise UsageError("Give files of chunks, or --chroma and --collection.")
     if state is None and not dry_run:
@@ -99,6 +101,7 @@ def bind(
     check_writable(graph)
     read = _of_files(paths or ()) if chroma is None else _of_chroma(chroma, collection)
     count = sum(1 for _ in read())
+    workers = open_pool(engine, llm, ray_spill, heavy=count >= _SHARED)
     if not count:
         raise UsageError("There is no chunk to bind.", hint="See `--help`.")
     if dry_run or state is None:

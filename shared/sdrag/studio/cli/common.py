@@ -193,14 +193,20 @@ def show(result: Mapping[str, Any], *, as_json: bool) -> None:
         typer.echo(json.dumps(result))
 
 
-def open_pool(engine: str, llm: str, spill: Path | None) -> AbstractContextManager[Any]:
+def open_pool(
+    engine: str, llm: str, spill: Path | None, *, heavy: bool = False
+) -> AbstractContextManager[Any]:
     """
-    Return where a corpus is worked on: `None` for this process, or workers of Ray.
+    Return where a corpus is worked on: `None` for this process, or workers.
 
-    A model is refused there: its provider sets the pace, and its key would travel.
+    Work that is heavy, and asks no model, is shared among processes of this machine. A
+    model is refused on Ray: its provider sets the pace, and its key would travel.
     """
     if engine == LOCAL:
-        return nullcontext()
+        from sdrag.parallel import Processes, count_processors
+
+        shared = heavy and llm == LOCAL and count_processors() > 1
+        return nullcontext(Processes() if shared else None)
     if llm != LOCAL:
         raise UsageError(
             f"--engine {engine} works with the local engine only.",
