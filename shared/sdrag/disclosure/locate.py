@@ -49,7 +49,7 @@ from sdrag.effects.steps import (
 from sdrag.errors import InternalError, LocalLimitError
 from sdrag.state.findings import FindingRow
 from sdrag.state.register import Form
-from sdrag.text.cells import PlainView, plain_view
+from sdrag.text.cells import PlainView, plain_view, read_cells
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
 from sdrag.text.spans import SpanUnion
@@ -350,7 +350,7 @@ def _read_group(known: KnownFindings, group: Group, reading: _Reading) -> Steps[
 
     JSON, tables and their like are read as lines of `label: value`.
     """
-    views = [plain_view(text.text) for text in group.texts]
+    views = [plain_view(read_cells(text.text)) for text in group.texts]
     shown = tuple(
         text if view is None else replace(text, text=view.text)
         for text, view in zip(group.texts, views, strict=True)

@@ -60,6 +60,7 @@ class Propagation(Confidential):
 
     located: Located
     _taken: dict[int, Taken] = field(default_factory=dict)
+    _propagated: dict[int, _Propagated] = field(default_factory=dict)
     _ids: dict[frozenset[bytes], frozenset[str]] = field(default_factory=dict)
 
     @property
@@ -137,6 +138,12 @@ class Propagation(Confidential):
         return (key, self.register_of(text_index).stamp, tags) if all(tags) else ()
 
     def _propagate(self, text_index: int) -> _Propagated:
+        """Return what rules take from a text, worked out once in a request."""
+        if text_index not in self._propagated:
+            self._propagated[text_index] = self._propagate_anew(text_index)
+        return self._propagated[text_index]
+
+    def _propagate_anew(self, text_index: int) -> _Propagated:
         """Return what rules take from a text, worked out once in a process."""
         made_of, memo = self.describe(text_index), self.setup.state.cuts
         known: _Propagated | None = memo.get(made_of) if made_of else None

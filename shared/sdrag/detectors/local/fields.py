@@ -30,7 +30,7 @@ from sdrag.detectors.local.tables import (
     word_types,
 )
 from sdrag.detectors.local.tokens import Candidate, TokenIndex, split_word
-from sdrag.text.cells import SPEAKER, read_cells
+from sdrag.text.cells import SPEAKER, Layout
 
 _AS_SPELLED = "PERSON_AS_SPELLED"
 """The type of labels that prose is full of, in the table."""
@@ -102,10 +102,9 @@ def _type_of_owner(words: Sequence[str]) -> str:
     return type_ if type_ == "ORGANIZATION" else ""
 
 
-def find_field_values(tokens: TokenIndex) -> Iterator[Candidate]:
-    """Yield the values of fields."""
+def find_field_values(tokens: TokenIndex, layout: Layout) -> Iterator[Candidate]:
+    """Yield the values of fields; the layout is of the same text."""
     text, last_words = tokens.text, _last_words()
-    layout = read_cells(text)
     for word in tokens.where:
         key = split_word(word)[-1] if word[-1].isalpha() else ""
         if key not in last_words and key.removesuffix("s") not in last_words:
@@ -310,9 +309,10 @@ def _is_name(word: str) -> bool:
     return name in tables.first_names() or name in tables.surnames()
 
 
-def find_cell_values(text: str) -> Iterator[Candidate]:
+def find_cell_values(layout: Layout) -> Iterator[Candidate]:
     """Yield who speaks, writes or signs, and values on other lines than their label."""
-    for cell in read_cells(text).cells:
+    text = layout.text
+    for cell in layout.cells:
         if cell.role == "speaker" and not is_label(text[cell.start : cell.end]):
             yield from _speaker(text, cell.start, cell.end, sure=cell.label == SPEAKER)
         elif cell.role == "key":

@@ -132,9 +132,9 @@ def _titled(run: Run) -> Guess:
     if not run.titles:
         return None
     office = len(run.words) == 1 and run.words[0] in OFFICES
-    listed_names = tables.first_names() | tables.surnames()
     trade = type_of_word(run.words[-1].lower()) == "JOB_TITLE"
-    post = trade and listed_names.isdisjoint(run.words)
+    listed_names = tables.first_names(), tables.surnames()
+    post = trade and all(names.isdisjoint(run.words) for names in listed_names)
     return ("TERM", 0.3) if office or post else ("PERSON", 0.95)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sdrag.detectors.local.plain_text import capitalise, plain_text, unwrap
 from sdrag.detectors.local.recognisers import Reading, find_candidates
 from sdrag.detectors.local.tokens import Candidate, anchors, tokenize
-from sdrag.text.cells import plain_view
+from sdrag.text.cells import Layout, plain_view, read_cells
 from sdrag.vocabulary import Mention
 
 _SLACK = 0.2
@@ -32,34 +32,37 @@ def find_mentions(text: str, off: Collection[str] = ()) -> tuple[Mention, ...]:
     JSON, tables and their like are read as lines of `label: value`. `off`: names of
     recognisers that do not run.
     """
-    view = plain_view(text)
-    if view is not None:
-        return _sort(
-            replace(mention, span=span)
-            for mention in _find(view.text, off)
-            for span in view.spans(mention.span)
-        )
-    return _sort(_find(text, off))
+    layout = read_cells(text)
+    view = plain_view(layout)
+    if view is None:
+        return _sort(_find(layout, off))
+    return _sort(
+        replace(mention, span=span)
+        for mention in _find(read_cells(view.text), off)
+        for span in view.spans(mention.span)
+    )
 
 
 def _sort(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     return tuple(sorted(set(mentions), key=lambda m: (m.span, m.type, m.reason)))
 
 
-def _find(text: str, off: Collection[str]) -> set[Mention]:
-    mentions = set(_read(text, off))
-    whole = unwrap(text)
+def _find(layout: Layout, off: Collection[str]) -> set[Mention]:
+    mentions = set(_read(layout, off))
+    whole = unwrap(layout.text)
     if whole is not None:
-        for mention in _read(whole.text, (*off, "cells")):
+        for mention in _read(read_cells(whole.text), (*off, "cells")):
             span = whole.span(mention.span.start, mention.span.end)
             mentions.add(replace(mention, span=span))
     return mentions
 
 
-def _read(text: str, off: Collection[str]) -> list[Mention]:
-    plain = plain_text(text)
+def _read(layout: Layout, off: Collection[str]) -> list[Mention]:
+    plain = plain_text(layout.text)
+    if plain.text != layout.text:
+        layout = read_cells(plain.text)
     tokens = tokenize(capitalise(plain.text))
-    reading = Reading(plain.text, tokens, anchors(tokens), [])
+    reading = Reading(plain.text, tokens, anchors(tokens), [], layout)
     return [
         Mention(plain.span(c.start, c.end), c.type, c.confidence, c.reason)
         for c in _settle(find_candidates(reading, off))

@@ -45,6 +45,7 @@ from sdrag.detectors.local.quantities import find_amounts, find_counts
 from sdrag.detectors.local.tables import UNITS, listed, word_set
 from sdrag.detectors.local.terms import find_peoples, find_terms, term_types
 from sdrag.detectors.local.tokens import Candidate, TokenIndex
+from sdrag.text.cells import Layout
 from sdrag.vocabulary import Confidential
 
 
@@ -58,12 +59,14 @@ class Reading(Confidential):
         tokens: Of it, with capitals where somebody wrote none.
         anchors: Where an identifier may begin, in order.
         found: What the recognisers before this one found.
+        layout: The cells of the plain text.
     """
 
     plain: str
     tokens: TokenIndex
     anchors: list[int]
     found: list[Candidate]
+    layout: Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +237,15 @@ RECOGNISERS: tuple[Recogniser, ...] = (
         cues="roles",
     ),
     _row("later-forms", ["LOCATION", "ORGANIZATION", "PERSON"], _find_later_forms),
-    _row("fields", field_types(), lambda text: find_field_values(text.tokens)),
     _row(
-        "cells", {*field_types(), "USERNAME"}, lambda text: find_cell_values(text.plain)
+        "fields",
+        field_types(),
+        lambda text: find_field_values(text.tokens, text.layout),
+    ),
+    _row(
+        "cells",
+        {*field_types(), "USERNAME"},
+        lambda text: find_cell_values(text.layout),
     ),
     _row("peoples", ["NATIONALITY"], lambda text: find_peoples(text.tokens)),
     _row("terms", term_types(), lambda text: find_terms(text.tokens)),

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sdrag.text.cells.cell import NAMING, Cell, Layout, word_set
-from sdrag.text.cells.reading import read_cells
 from sdrag.vocabulary import Confidential, Span
 
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -94,9 +93,8 @@ class PlainView(Confidential):
             index += 1
 
 
-def plain_view(text: str) -> PlainView | None:
+def plain_view(layout: Layout) -> PlainView | None:
     """Return a structure as lines; nothing for a text that has none."""
-    layout = read_cells(text)
     return _write(layout) if layout.is_hard else None
 
 
