@@ -36,6 +36,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.suites.json_files import load_articles
+from sdrag.pipeline import Engine
+from sdrag.vocabulary import Passage
 
 ROOT = Path(__file__).parents[1]
 Row = dict[str, str | float]
@@ -202,6 +204,55 @@ def measure_checks(*, quick: bool) -> dict[str, list[Row]]:
     return {"scanned": compare("embedding the passage", contenders, rounds)}
 
 
+def measure_locating(*, quick: bool) -> dict[str, list[Row]]:
+    """Locate what constraints withhold in new chunks, next to embedding them."""
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 -- as above
+
+    from benchmarks.networks.layers import model_folder  # noqa: PLC0415 -- as above
+    from benchmarks.peers import TYPED, presidio  # noqa: PLC0415 -- as above
+
+    count, rounds = (4, 1) if quick else (20, 5)
+    text = write_text(1000 * count * (rounds + 1))
+    chunks = [text[at : at + 1000] for at in range(0, len(text), 1000)]
+
+    def take(number: int) -> list[str]:
+        return chunks[count * number :][:count]
+
+    def locate(policy: Mapping[str, Any]) -> Work:
+        engine = Engine(policy)
+        locator, rules = engine.disclosure.locator, engine.policy.rules
+
+        def work(number: int) -> object:
+            passages = [
+                Passage(f"{number}-{at}", chunk, document_id=f"{number}-{at // 5}")
+                for at, chunk in enumerate(take(number))
+            ]
+            return engine.run(locator.locate(passages, rules))
+
+        return work
+
+    model, analyze = SentenceTransformer(str(model_folder())), presidio()
+    constraints: dict[str, float] = {
+        "embedding by sentence-transformers": 0,
+        "locating, 20 constraints that must be understood": 20,
+        f"locating, {len(TYPED)} constraints on types": len(TYPED),
+        "Presidio, the same types": len(TYPED),
+    }
+    works: list[Work] = [
+        lambda n: model.encode(take(n)),
+        locate(write_policy(20)),
+        locate({"constraints": TYPED}),
+        lambda n: [analyze(chunk) for chunk in take(n)],
+    ]
+    contenders = dict(zip(constraints, works, strict=True))
+    rows = compare(next(iter(constraints)), contenders, rounds)
+    for row in rows:
+        rate = count / (float(row.pop("ms")) / 1000)
+        asked = constraints[str(row["work"])]
+        row |= {"KB/s": rate, "KB/s a constraint": rate * asked if asked else ""}
+    return {"located": rows}
+
+
 def measure_growth(*, quick: bool) -> dict[str, list[Row]]:
     """Take processor time and memory of each size in a process of its own."""
     rows: list[Row] = []
@@ -279,8 +330,7 @@ def _prepare(path: str, size: int) -> Callable[[], object]:
 
 
 def _prepare_locating(text: str) -> Callable[[], object]:
-    from sdrag.pipeline import Engine, bind  # noqa: PLC0415 -- one path each
-    from sdrag.vocabulary import Passage  # noqa: PLC0415 -- as above
+    from sdrag.pipeline import bind  # noqa: PLC0415 -- one path each
 
     passages = [
         Passage(str(at), text[at : at + 1000], document_id=str(at // 5000))
@@ -321,7 +371,7 @@ def measure_processes(*, quick: bool) -> dict[str, list[Row]]:
 
 def ask_many(given: tuple[str, int]) -> float:
     """Return the seconds of so many questions over one state."""
-    from sdrag.pipeline import Engine, Request, bind, disclose  # noqa: PLC0415
+    from sdrag.pipeline import Request, bind, disclose  # noqa: PLC0415 -- as above
     from sdrag.studio.evaluation.index import SentenceIndex, sentence_chunks  # noqa: PLC0415
 
     path, questions = given
@@ -371,6 +421,7 @@ def measure_peers(*, quick: bool, texts: Path) -> dict[str, list[Row]]:
 SECTIONS: dict[str, Callable[..., dict[str, list[Row]]]] = {
     "question": measure_question,
     "checks": measure_checks,
+    "locating": measure_locating,
     "growth": measure_growth,
     "processes": measure_processes,
     "peers": measure_peers,

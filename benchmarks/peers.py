@@ -24,7 +24,7 @@ from sdrag.vocabulary import Passage
 
 Redactor = Callable[[Annotated], str]
 
-_POLICY = [
+TYPED = [
     "Remove the names of people",
     "Remove the names of organizations",
     "Remove the names of places",
@@ -60,7 +60,7 @@ def score(redact: Redactor, texts: list[Annotated]) -> tuple[float, float]:
 
 def redactors() -> Iterator[tuple[str, str, Redactor]]:
     """Yield each redactor that is installed: its name, its calls a text, itself."""
-    engine = Engine({"constraints": _POLICY}, state=open_state())
+    engine = Engine({"constraints": TYPED}, state=open_state())
 
     def redact(text: Annotated) -> str:
         steps = disclose([Passage(text.text, text.text)], Request("Who?"), engine)
@@ -78,12 +78,13 @@ def redactors() -> Iterator[tuple[str, str, Redactor]]:
 
 
 def _redact_anew(text: Annotated) -> str:
-    engine = Engine({"constraints": _POLICY}, state=open_state())
+    engine = Engine({"constraints": TYPED}, state=open_state())
     steps = disclose([Passage("a", text.text)], Request("Who?"), engine)
     return " ".join(each.text for each in engine.run(steps)[0].passages)
 
 
-def _presidio() -> Redactor:
+def presidio() -> Callable[[str], list[Any]]:
+    """Return what Presidio finds in a text, as its users configure it."""
     import spacy  # noqa: PLC0415 -- no package of `make bench`
     from presidio_analyzer import AnalyzerEngine  # noqa: PLC0415 -- as above
     from presidio_analyzer.nlp_engine import SpacyNlpEngine  # noqa: PLC0415
@@ -92,10 +93,15 @@ def _presidio() -> Redactor:
     has_model = find_spec(_SPACY) is not None
     nlp.nlp = {"en": import_module(_SPACY).load() if has_model else spacy.blank("en")}
     analyzer = AnalyzerEngine(nlp_engine=nlp)
+    return lambda text: analyzer.analyze(text, "en")
+
+
+def _presidio() -> Redactor:
+    analyze = presidio()
 
     def redact(text: Annotated) -> str:
         released = text.text
-        for each in sorted(analyzer.analyze(released, "en"), key=lambda e: -e.start):
+        for each in sorted(analyze(released), key=lambda e: -e.start):
             released = f"{released[: each.start]}[]{released[each.end :]}"
         return released
 
