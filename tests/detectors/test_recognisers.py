@@ -21,6 +21,7 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
 from sdrag.policy.sections import RecogniserName
 from sdrag.studio.authoring.understood_as import kinds_of_mentions
+from sdrag.text.cells import read_cells
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted
@@ -52,7 +53,7 @@ def test_what_a_row_finds_is_of_its_types():
     for text in texts:
         plain = plain_text(text).text
         tokens = tokenize(plain)
-        reading = Reading(plain, tokens, anchors(tokens), [])
+        reading = Reading(plain, tokens, anchors(tokens), [], read_cells(plain))
         for recogniser in RECOGNISERS:
             found = list(recogniser.find(reading))
             reading.found.extend(found)

@@ -126,6 +126,22 @@ def find_field_values(tokens: TokenIndex, layout: Layout) -> Iterator[Candidate]
                     yield Candidate(start, stop, "USERNAME", 0.8, "field")
 
 
+def find_accounts(tokens: TokenIndex) -> Iterator[Candidate]:
+    """Yield the word behind `account`, `user` or `login` that is no everyday word."""
+    for index in tokens.indices(_ACCOUNT_CUES):
+        if index + 1 < len(tokens.words) and tokens.gap(index + 1) == " ":
+            start = tokens.starts[index + 1]
+            match = _ACCOUNT.match(tokens.text, start)
+            if match and not is_common(tokens.words[index + 1]):
+                yield Candidate(start, match.end(), "USERNAME", 0.7, "account")
+
+
+_ACCOUNT_CUES = ("account", "user", "login", "handle", "username")
+_ACCOUNT = re.compile(
+    r"(?=[a-z])(?!\w+(?:ing|tions?|ments?|ity|ness)\b)[a-z\d][a-z\d._-]{2,30}(?<![._-])(?![\w@:=(])"
+)
+
+
 def type_of_field(text: str, start: int) -> str:
     """Return the type of the label right in front of a value; nothing for none."""
     line = text[text.rfind("\n", max(0, start - _LONGEST_LABEL), start) + 1 : start]

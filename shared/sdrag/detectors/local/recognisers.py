@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from sdrag.detectors.local.addresses import find_addresses
 from sdrag.detectors.local.fields import (
     field_types,
+    find_accounts,
     find_cell_values,
     find_field_values,
 )
@@ -245,7 +246,7 @@ RECOGNISERS: tuple[Recogniser, ...] = (
     _row(
         "cells",
         {*field_types(), "USERNAME"},
-        lambda text: find_cell_values(text.layout),
+        lambda text: (*find_cell_values(text.layout), *find_accounts(text.tokens)),
     ),
     _row("peoples", ["NATIONALITY"], lambda text: find_peoples(text.tokens)),
     _row("terms", term_types(), lambda text: find_terms(text.tokens)),

@@ -59,8 +59,8 @@ _TURN = re.compile(
 )
 _WRITER = re.compile(
     r"(?:^|(?<=[:;,>\"])|(?<=\bby )|(?<=from ))[ \t\"']{0,4}"
-    r"(?P<name>[^\W\d_][^\n:;<>\"@]{0,50}?)[\"']?[ ]?(?:<|\[mailto:)"
-    r"(?=[^<>\s@]{1,64}@[^<>\s]{1,200}>)"
+    r"(?P<name>[^\W\d_][^\n:;<>\"@]{0,50}?)[\"']?[ ]?"
+    r"(?:(?:<|\[mailto:)(?=[^<>\s@]{1,64}@[^<>\s]{1,200}>)|\((?=\+\d[\d ()-]{6,20}\)))"
 )
 _HANDLE = re.compile(
     r"<@(?P<mention>[\w.|-]{2,40})>|(?<![\w/])u/(?P<reddit>[\w-]{3,30})(?![\w/])"
@@ -146,7 +146,7 @@ def find_signature(line: str) -> tuple[int, int] | None:
 def find_writers(said: str, offset: int) -> Iterator[Cell]:
     """Yield whose an address in angle brackets is, and handles: `<@rosa>`, `u/rosa`."""
     found: list[tuple[int, int]] = []
-    if "<" in said or "[mailto" in said:
+    if "<" in said or "[mailto" in said or "(+" in said:
         found += (match.span("name") for match in _WRITER.finditer(said))
     if "<@" in said or "u/" in said:
         found += (m.span(m.lastgroup or 0) for m in _HANDLE.finditer(said))

@@ -27,6 +27,12 @@ _GENERIC = word_set(
     " item items entry entries first last full given display label title key"
 )
 """Labels that say what a value is only with what they are in."""
+_PARTS = word_set("first last middle given family")
+_PEOPLE = word_set(
+    "name names person people patient patients customer client user contact employee"
+    " author owner guest member student pupil tenant applicant driver parent child"
+)
+"""Whoever has a first name and a last one."""
 _ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _PAIR = re.compile('""')
@@ -158,7 +164,11 @@ def _lead(cell: Cell) -> str:
     if not label or len(label) > _LONGEST_LABEL:
         return ""
     outer = [label_words(each) for each in cell.path if each != cell.label]
-    if label.lower() in _GENERIC and outer:
+    if label.lower() in _PARTS and _PEOPLE.intersection(
+        " ".join(outer).lower().split()
+    ):
+        label = f"{label} name"
+    elif label.lower() in _GENERIC and outer:
         label = f"{outer[-1]} {label}"
     if " " in label or not label.isupper() or len(label) > _LONGEST_CAPITALS:
         label = label.capitalize()
