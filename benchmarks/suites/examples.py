@@ -22,7 +22,8 @@ from benchmarks.scorer.train_gate import (
     read_constraints,
     read_documents,
 )
-from sdrag.disclosure.local.by_example import Lesson, compare, learn, read_tokens
+from sdrag.disclosure.local.by_example import compare, learn, read_tokens
+from sdrag.disclosure.local.lesson import Lesson
 from sdrag.disclosure.local.scorer import (
     Compared,
     GateScores,

@@ -26,6 +26,7 @@ from typing import Self
 
 import numpy as np
 
+from sdrag.disclosure.local.lesson import HEARD, UNHEARD, Lesson
 from sdrag.disclosure.local.scorer import (
     Compared,
     GateScores,
@@ -40,7 +41,7 @@ from sdrag.embeddings import DIMENSIONS, to_unit_length
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import shift
-from sdrag.vocabulary import SCORE_DIGITS, Confidential, Constraint, Example, Span
+from sdrag.vocabulary import Confidential, Constraint, Example, Span
 
 Row = np.ndarray[tuple[int], np.dtype[np.float32]]
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
@@ -49,47 +50,14 @@ _BANK = files(__package__).joinpath("bank.txt")
 _MOST = 8
 """Sentences that go of which a constraint keeps the readings; more are put together."""
 _MOST_KEPT = 32
+_SAMPLE = 16
+"""Examples whose agreement is measured, and how the networks read them."""
 _LESSONS = 256
 
-UNHEARD = {
-    "bias": -2.7,
-    "networks": 0.262,
-    "networks of examples": -0.285,
-    "number": -0.684,
-    "phrases": 0.406,
-    "phrases and number": 0.482,
-    "nearest phrase": 0.335,
-    "sentences": 0.503,
-    "examples alike": -0.279,
-    "stays": -0.255,
-    "word": 0.2,
-    "word like phrases": 1.74,
-    "word bias": -1.5,
-}
-"""The weights of the head where the networks do not read what a constraint means."""
-HEARD = {
-    "bias": 1.3,
-    "networks": 0.204,
-    "phrases": -0.139,
-    "nearest phrase": -0.019,
-    "sentences": -0.409,
-    "examples alike": 0.05,
-    "word": 0.65,
-    "word like phrases": -0.67,
-    "word bias": 1.57,
-}
-"""What is added to them where the networks read its examples as it means them."""
 _UNREAD, _READ, _PRIOR = -4.0, -2.0, -1.5
 """Mean logits of examples from which on they are heard, and that of one more."""
 _ALIKE = 3.0
 """How near a lone example is to others of its kind."""
-_FAR = 2.0
-"""Up to here, in deviations, a sentence is not like one that stays."""
-_SAME = 0.97
-"""From this cosine on a sentence is one that was shown, but for a word."""
-_SURE = 0.99
-_PROPOSES = 1.4
-"""So much below its threshold, by the scorer alone, a sentence is given to the gate."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,75 +66,6 @@ class Shown(Confidential):
 
     text: str
     spans: tuple[Span, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Lesson(Confidential):
-    """
-    What the examples of a constraint show.
-
-    Args:
-        compared: The phrases that go; their sentences, and after them those that stay.
-        means: Of the cosines of the bank, row by row.
-        spreads: Their standard deviations.
-        level: What the examples alone say of any sentence.
-        weights: Of what a sentence is compared by.
-    """
-
-    compared: Compared
-    means: Matrix
-    spreads: Matrix
-    level: float
-    weights: Mapping[str, float]
-
-    def weigh(self, chance: float, cosines: Matrix) -> float:
-        """
-        Return the probability that a sentence holds what goes.
-
-        Args:
-            chance: As the networks say, from the sentence and its document; the
-                outcome rises with it.
-            cosines: Of each of its words, as `score` gives them for `compared`.
-        """
-        count = len(self.compared.phrases)
-        if not cosines.shape[1]:
-            return chance
-        best = cosines.max(axis=1)
-        far = (best - self.means[:, 0]) / self.spreads[:, 0]
-        stays, total = far[2 * count :], logit(chance)
-        same, other = (
-            part.max(initial=-1.0)
-            for part in (best[count : 2 * count], best[2 * count :])
-        )
-        if max(same, other) >= _SAME:  # what was shown, or all but that
-            return _SURE if same > other else 0.0
-        weights = self.weights
-        if count:
-            phrases, whole = far[:count], far[count : 2 * count]
-            total = self.level + weights["networks"] * total
-            total += weights["phrases"] * phrases.mean()
-            total += weights["nearest phrase"] * phrases.max()
-            total += weights["sentences"] * whole.mean()
-        total += weights["stays"] * max(0.0, stays.max(initial=0.0) - _FAR)
-        return round(float(1 / (1 + math.exp(-total))), SCORE_DIGITS)
-
-    def weigh_words(self, chances: Row, cosines: Matrix) -> Row:
-        """Return the probabilities of words, by what is like the phrases that go."""
-        count = len(self.compared.phrases)
-        if not count or not len(chances):
-            return chances
-        far = (cosines[:count] - self.means[:count]) / self.spreads[:count]
-        logits = self.weights["word"] * logit(chances) + self.weights["word bias"]
-        logits += self.weights["word like phrases"] * far.mean(axis=0)
-        raised: Row = 1 / (1 + np.exp(-logits))
-        return raised
-
-    def proposes(self, chances: Row, cosines: Matrix, least: float) -> bool:
-        """Say whether the gate is to decide a sentence, by the scorer's words of it."""
-        if not len(self.compared.phrases):
-            return False
-        likely = self.weigh(float(chances.max(initial=0.0)), cosines)
-        return bool(logit(likely) >= logit(least) - _PROPOSES)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -304,23 +203,28 @@ def _weigh_examples(text: str, goes: Sequence[Shown], compared: Compared) -> Les
     bank = [compare(*states, compared) for states in _read_bank()]
     cosines = np.stack(bank, axis=1)
     means, spreads = cosines.mean(axis=1), np.maximum(cosines.std(axis=1), 1e-3)
-    level, weights = 0.0, dict(UNHEARD)
+    weights, known = dict(UNHEARD), dict[str, float]()
     if count := len(compared.phrases):
-        own = [part.text for part in goes]
+        own = [part.text for part in goes[:_SAMPLE]]
         decisions = decide([(0, each) for each in own], [text])
         read = zip(decisions, score(own, [text]), strict=True)
         logits = [logit(unite(each, s.chances[0]).chance) for each, s in read]
-        mean = (sum(logits) + _PRIOR) / (len(logits) + 1)
-        heard = min(1.0, max(0.0, (mean - _UNREAD) / (_READ - _UNREAD)))
-        for name, weight in HEARD.items():
-            weights[name] += heard * weight
-        number = math.log(count)
-        weights["phrases"] += weights["phrases and number"] * number
-        level = weights["bias"] + weights["number"] * number
-        level += weights["networks of examples"] * mean
-        alike = _measure_likeness(goes, compared, means, spreads)
-        level += weights["examples alike"] * alike
-    return Lesson(compared, means[:, None], spreads[:, None], float(level), weights)
+        mean = float((sum(logits) + _PRIOR) / (len(logits) + 1))
+        heard = hear(mean)
+        weights |= {n: UNHEARD[n] + heard * each for n, each in HEARD.items()}
+        known = {
+            "networks of examples": mean,
+            "number": math.log(count),
+            "examples alike": _measure_likeness(
+                goes[:_SAMPLE], compared, means, spreads
+            ),
+        }
+    return Lesson(compared, means[:, None], spreads[:, None], weights, known)
+
+
+def hear(mean: float) -> float:
+    """Say how far the networks read examples as they are meant, by the mean logit."""
+    return min(1.0, max(0.0, (mean - _UNREAD) / (_READ - _UNREAD)))
 
 
 def _measure_likeness(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -78,6 +79,12 @@ def suggest(
     must_go: Annotated[
         list[str] | None, typer.Option(help="Words that must go; may be repeated.")
     ] = None,
+    teach: Annotated[
+        bool,
+        typer.Option(
+            "--teach", help="Ask about ten sentences; the answers become examples."
+        ),
+    ] = False,
     write: Annotated[
         bool,
         typer.Option(help="Write the changed policy to its file, not to the screen."),
@@ -98,10 +105,18 @@ def suggest(
 
     Example: sdrag suggest documents --goal "nobody may know who the patients are"
 
+    With --teach asks, in a terminal, about the sentences of the documents of which it
+    is least certain: what must go and what must stay becomes an example. Elsewhere it
+    prints them, ready to be pasted.
+
     Example: sdrag suggest documents --policy policy.yaml --must-stay "Ward 7"
     """
-    if policy is not None and not (must_stay or must_go):
-        raise UsageError("--policy needs --must-stay or --must-go.", hint="Name words.")
+    if policy is not None and not (must_stay or must_go or teach):
+        raise UsageError(
+            "--policy needs --must-stay, --must-go or --teach.", hint="Name words."
+        )
+    if teach and policy is None:
+        raise UsageError("--teach needs --policy.", hint="Name the policy to teach.")
     if write and policy is None:
         raise UsageError("--write needs --policy.", hint="Name the policy to change.")
     if both := {*(must_stay or ())} & {*(must_go or ())}:
@@ -121,6 +136,8 @@ def suggest(
         for each, note in zip(words or (), notes, strict=True):
             line = f"# {label}, “{each}”: {note}"
             typer.echo(" ".join(line.split()))  # a comment of one line
+    if teach:
+        text = _teach(text, documents)
     if write and policy is not None:
         write_private(policy.resolve(), text, policy.stat().st_mode & 0o777)
     else:
@@ -128,6 +145,37 @@ def suggest(
     for cause in causes:  # beside the policy, which may go into a file
         typer.echo(f"sdrag: model_failures: {cause}", err=True)
     raise typer.Exit(1 if causes else 0)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _teach(text: str, documents: Sequence[Passage]) -> str:
+    """Ask about sentences, and return the policy with what was answered."""
+    from sdrag.studio.authoring.policy_text import append, read_policy
+    from sdrag.studio.authoring.questions import find_questions
+
+    policy = read_policy(text)
+    questions = find_questions(policy, documents)
+    if not questions:
+        typer.echo("# No sentence of the documents would teach this policy anything.")
+    for question in questions:
+        rule = policy.rules[question.number]
+        if not _is_terminal():
+            typer.echo(f"# “{rule.text}” ({rule.id}): one of the two is an example")
+            for each in (question.answer(goes=True), question.answer(goes=False)):
+                typer.echo(f"#   - {json.dumps(each, ensure_ascii=False)}")
+            continue
+        typer.echo(f"\n{question.text}\n  goes: {'; '.join(question.hides)}", err=True)
+        asked = f"“{rule.text}”: must it go? [y]es, [n]o, [s]kip, [q]uit"
+        answer = typer.prompt(asked, default="s", err=True)[:1].lower()
+        if answer == "q":
+            break
+        if answer in "yn":
+            example = question.answer(goes=answer == "y")
+            text = append(text, question.number, "examples", example)
+    return text
 
 
 def _sample(documents: Iterable[Passage]) -> Iterator[Passage]:
