@@ -41,6 +41,16 @@ def test_a_list_of_nouns_names_kinds_unless_one_is_unknown(text, kinds) -> None:
     assert parse(Constraint("-", text)).kinds == {*kinds.split()}
 
 
+@each_row("kind", [kind for kind in number_kinds().values() if kind.asked])
+def test_each_kind_is_named_by_what_it_is_called_and_hides_its_example(kind) -> None:
+    """What `sdrag check` says of a sentence is what the sentence does."""
+    rule = f"Hide {kind.called}"
+    text = f"We noted {kind.called}: {kind.example}."
+
+    assert parse(Constraint("-", rule)).kinds == {kind.name}
+    assert kind.example not in (explain(text, {"constraints": [rule]}).released or "")
+
+
 HIDDEN = [row for row in TABLES["unlabelled"] if row[2]]
 
 

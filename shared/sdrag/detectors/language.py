@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.local.technical import find_technical
-from sdrag.text.spans import splice
+from sdrag.text.spans import merge, splice
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -47,7 +47,7 @@ _WORD = re.compile(
 
 def find_language(text: str) -> str:
     """Return the ISO 639-1 code of a text's language; `en` where it can't be told."""
-    text = splice(text, find_technical(text), lambda _: " ")
+    text = splice(text, merge(find_technical(text)), lambda _: " ")
     if not _is_latin(text):
         language, _ = _identifier().classify(text)
         return "und" if language == "en" else str(language)

@@ -86,6 +86,7 @@ class NumberKind:
 
     name: str
     called: str
+    example: str
     asked: str
     alone: str
     labels: frozenset[tuple[str, ...]]
@@ -116,6 +117,7 @@ def _kind(row: dict[str, Any]) -> NumberKind:
     return NumberKind(
         row["name"],
         row.get("called", f"{row['name']} numbers"),
+        row.get("example", ""),
         row.get("asked", ""),
         row.get("alone", ""),
         frozenset(tuple(label.replace("'", "").split()) for label in labels),
@@ -245,8 +247,11 @@ def _could_be(kind: NumberKind, mention: Mention, text: str) -> bool:
         )
     ):
         return True
-    is_code = mention.type not in _FIGURES or _LONG.fullmatch(text, start, end)
-    return kind.unlabelled == "code" and bool(is_code)
+    if kind.unlabelled != "code" or mention.type == "ZIP_CODE":
+        return False
+    if any(_is_sure(other, text[start:end]) for other in number_kinds().values()):
+        return False
+    return mention.type not in _FIGURES or bool(_LONG.fullmatch(text, start, end))
 
 
 def labels_beside(text: str, span: Span) -> frozenset[str]:

@@ -15,6 +15,7 @@ from itertools import chain, islice, zip_longest
 from typing import Any
 
 from sdrag.detectors.local import mentions
+from sdrag.detectors.local.number_kinds import number_kinds
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_type import find_by_cue
 from sdrag.effects.progress import batched
@@ -115,6 +116,10 @@ def _list_sentences(parsed: ParsedConstraint) -> Iterator[str]:
     literal = [
         *(form.format(name) for form in _OF_NAMES for name in parsed.names),
         *(form.format(statement) for form in _STATING if statement),
+        *(
+            f"We noted {kind.called}: {kind.example}."
+            for kind in map(number_kinds().__getitem__, sorted(parsed.kinds))
+        ),
     ]
     told = (text for text in telling_sentences() if any(find_by_cue(text, [parsed])))
     kinds = [kind.phrases for kind in _kinds_of(parsed)]
@@ -131,7 +136,7 @@ def _beside(parsed: ParsedConstraint) -> Iterator[str]:
 
 def _kinds_of(parsed: ParsedConstraint) -> list[KindOfMention]:
     """Return the kinds of mentions that a constraint asks for."""
-    types = parsed.types | parsed.everywhere
+    types = parsed.types - parsed.numbered | parsed.everywhere
     return [k for k in kinds_of_mentions() if not k.types.isdisjoint(types)]
 
 
