@@ -51,6 +51,10 @@ _REFERS = tables.listed("ref refs reference references")
 _REACH = 90
 _LONGEST = 3
 """No label has more words."""
+_UNSURE = "?"
+"""Among the kinds of a label: it does not rule any other out."""
+_NUMBER_WORDS = tables.listed("number numbers no nos nr num id ids code ref reference")
+_MARKS = (":", "=", "|", ">", "\n")
 _LISTING = (",", " and", " or", "&", "/")
 _OPENING = " \t\"'([{#*_`"
 _BARRIER = re.compile(r"[;!?\n,]|[.](?:\s|$)")
@@ -139,6 +143,12 @@ def _any_of(forms: Iterable[str]) -> re.Pattern[str] | None:
 
 
 @lru_cache(maxsize=1)
+def _weak_labels() -> frozenset[str]:
+    """Return the labels that also name somebody or something by themselves."""
+    return tables.listed(tables.read_toml("numbers")["weak"])
+
+
+@lru_cache(maxsize=1)
 def _labels() -> dict[tuple[str, ...], frozenset[str]]:
     """Return the kinds that each label says."""
     kinds: dict[tuple[str, ...], set[str]] = {}
@@ -182,12 +192,11 @@ class NumberReading(Confidential):
         asked = [number_kinds()[name] for name in kinds]
         if any(_is_sure(kind, value) for kind in asked):
             return True
-        if said := self._labels_of(mention.span):
-            return any(
-                kind.name in said
-                or (said <= kind.may_be and _could_be(kind, mention, text))
-                for kind in asked
-            )
+        said = self._labels_of(mention.span)
+        if any(kind.name in said for kind in asked):
+            return True
+        if said and _UNSURE not in said:
+            asked = [kind for kind in asked if said <= kind.may_be]
         if self._is_measured(mention, value):
             return False
         if is_technical(_whole_word(text, mention.span)):
@@ -271,7 +280,7 @@ def labels_beside(text: str, span: Span) -> frozenset[str]:
     start = span.start
     inner = _INNER_LABEL.match(value)
     groups = _GROUPS_BEFORE.search(text, max(0, start - _REACH), start)
-    if inner and (said := _label_at_end(_words(inner.group()))):
+    if inner and (said := _label_at_end(_words(inner.group()), numbered=False)):
         return said
     if groups:
         start = groups.start()
@@ -283,7 +292,7 @@ def find_labelled(text: str, kinds: frozenset[str]) -> Iterator[Span]:
     for match in _FIGURES_IN.finditer(text):
         span = Span(*match.span())
         said = labels_beside(text, span)
-        if said and said.isdisjoint(kinds):
+        if said and said.isdisjoint({*kinds, _UNSURE}):
             yield span
 
 
@@ -303,18 +312,19 @@ def _label_before(text: str, start: int, value: str) -> frozenset[str]:
     if before.endswith("\n") and before.rstrip().endswith(":"):
         before = before.rstrip()
     barriers = [m.end() for m in _BARRIER.finditer(before) if _is_barrier(before, m)]
-    return _label_at_end(_words(before[barriers[-1] :] if barriers else before))
+    words = _words(before[barriers[-1] :] if barriers else before)
+    return _label_at_end(words, numbered=before.endswith(_MARKS) or "#" in tail[-3:])
 
 
 def _is_barrier(text: str, mark: re.Match[str]) -> bool:
     """Return True for what ends a part of a sentence: no point behind tel. and ref."""
     word = _SHORTENED.search(text, max(0, mark.start() - 5), mark.start())
-    if word is None or mark.group()[0] != ".":
+    if word is None or mark.group() not in {".", ". ", ".\t"}:
         return True
     lower = word.group().lower()
     if len(lower) == 1 and word.group().isupper():  # an initial
         return True
-    return lower not in _FILLERS and not _kinds_of((lower,))
+    return lower not in _FILLERS and (lower,) not in _labels()
 
 
 def _is_alike(value: str, other: str) -> bool:
@@ -335,16 +345,22 @@ def _words(text: str) -> list[str]:
     return [part for word in _WORD.findall(text) for part in split_word(word)]
 
 
-def _label_at_end(words: list[str]) -> frozenset[str]:
-    """Return what the label says that words end in, past number words."""
+def _label_at_end(words: list[str], *, numbered: bool = True) -> frozenset[str]:
+    """
+    Return what the label says that words end in, past number words.
+
+    `numbered`: a mark behind the words makes them a label.
+    """
     refers = False
     for last in range(len(words), 0, -1):
         for length in range(min(_LONGEST, last), 0, -1):
             said = _kinds_of(tuple(words[last - length : last]))
             if said:
-                return said
+                weak = length == 1 and words[last - 1] in _weak_labels()
+                return said if numbered or not weak else said | {_UNSURE}
         if words[last - 1] not in _FILLERS:
             break
+        numbered = numbered or words[last - 1] in _NUMBER_WORDS
         refers = refers or words[last - 1] in _REFERS
     return frozenset({"reference"}) if refers else frozenset()
 
