@@ -22,6 +22,7 @@ _CHECKED = frozenset(
 _IDENTIFYING = frozenset(
     ("PERSON", "PHONE_NUMBER", "CODE", "CREDIT_CARD", "IBAN_CODE", "US_SSN", "DATE")
 )
+_NUMBERS = frozenset(("CREDIT_CARD", "IBAN_CODE", "PHONE_NUMBER", "US_SSN"))
 _NAMES = frozenset(("LOCATION", "ORGANIZATION", "PERSON"))
 
 
@@ -73,8 +74,8 @@ def _settle(candidates: Iterable[Candidate]) -> list[Candidate]:
     """
     Drop what lies within something at least as sure; sort the rest.
 
-    A form of a name seen elsewhere is dropped for its own type alone. So are a code
-    that is taken for a part of a name, a name
+    A form of a name seen elsewhere is dropped for its own type alone. So are a number
+    that is taken for a part of a name or of an address, a name
     inside an address or a slug, an account's name, what a field's label tells, a large
     sum, and what may identify somebody, for the same stretch: 943 476 5919, by the
     words before it an NHS number, is shaped like a telephone number too.
@@ -102,7 +103,12 @@ def _holds(other: Candidate, candidate: Candidate) -> bool:
             return False
         if other.reason == "field" and candidate.type in _CHECKED - {other.type}:
             return False
-        if candidate.type == "CODE" and other.type in _NAMES:
+        if candidate.type == "CODE" and (
+            other.type in _NAMES
+            or (other.reason == "grown" and candidate.reason != "mixed")
+        ):
+            return False
+        if candidate.type in _NUMBERS and other.type in {"ADDRESS", *_NAMES}:
             return False
     return (
         other.end >= candidate.end and other.confidence >= candidate.confidence - _SLACK
