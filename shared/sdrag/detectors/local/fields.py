@@ -235,6 +235,8 @@ _LONGEST = {
 _WORDS_OF_NAME = re.compile(r"[^\W\d_]+(?:['\u2019.-][^\W\d_]+)*\.?|,")
 _NOT_IN_NAMES = FUNCTION_WORDS - {"i", "my", "in", "do", "an", "will", "may", "so"}
 _INITIALS = re.compile(r"(?:[A-Z]\.){2,4}")
+_SHORTEST = 2
+"""Two capitals behind the label of a person are initials: Pupil: HR."""
 _MOST = 5
 _ABBREVIATED = 4
 
@@ -265,7 +267,8 @@ def _name(value: str, *, loose: bool) -> str:
         or _NO_NAME.issuperset(w.lower() for w in words)
     ):
         return ""
-    if is_post(telling) or is_post(value.split()):
+    initials = not loose and all(len(w) <= _SHORTEST for w in telling)
+    if not initials and (is_post(telling) or is_post(value.split())):
         return ""
     if loose and not _is_spelled_as_name(telling, value):
         return ""

@@ -17,8 +17,8 @@ _POSTS = word_set("posts")
 _HEADS = word_set("heads_of_posts")
 _TEAMS = word_set("teams")
 _JOINING = frozenset(("of", "and", "for", "the", "&", ",", "on", "in"))
-_GRAMMAR = 300
-"""So many of the most frequent English words are grammar, and no names."""
+_PART = 3
+"""A word that is run together with another has so many letters."""
 
 
 def is_post(words: Sequence[str]) -> bool:
@@ -27,15 +27,12 @@ def is_post(words: Sequence[str]) -> bool:
     if not bare:
         return False
     if all(word in _POSTS for word in bare):
-        return True
+        return not any(_is_listed(word) for word in bare)
     if len(words) == 1 or any(len(w) == 1 or _is_given_name(w) for w in bare):
         return False
     lower = [word.lower() for word in bare]
-    if lower[-1] in _TEAMS:
-        return True
-    return (is_headed(words) or lower[-1] in _HEADS) and all(
-        is_common(word) or word in _POSTS for word in bare
-    )
+    named = is_headed(words) or lower[-1] in _HEADS or lower[-1] in _TEAMS
+    return named and all(word in _POSTS or _is_plain(word.lower()) for word in bare)
 
 
 def is_headed(words: Sequence[str]) -> bool:
@@ -43,6 +40,18 @@ def is_headed(words: Sequence[str]) -> bool:
     bare = [word.strip(".,").lower() for word in words]
     heads = len(list(takewhile(_HEADS.__contains__, bare)))
     return 0 < heads < len(bare) and bare[heads] in _JOINING
+
+
+def _is_plain(word: str) -> bool:
+    """Return True for an English word, or two run together: backend."""
+    return is_common(word) or any(
+        is_common(word[:cut]) and is_common(word[cut:])
+        for cut in range(_PART, len(word) - _PART + 1)
+    )
+
+
+def _is_listed(word: str) -> bool:
+    return word in tables.surnames() or word in tables.first_names()
 
 
 def _is_given_name(word: str) -> bool:
