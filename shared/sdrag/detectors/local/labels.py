@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdrag.detectors.local.fields import is_label, is_listed_name
-from sdrag.detectors.local.tables import is_common
+from sdrag.detectors.local.tables import first_names, is_common
 from sdrag.detectors.local.tokens import split_word
 
 _FEWEST_DIGITS = 4
@@ -20,6 +20,8 @@ def may_hide_key(key: str) -> bool:
     if is_label(key):
         return False
     if "@" in key or sum(map(str.isdigit, key)) >= _FEWEST_DIGITS:
+        return True
+    if key in first_names():
         return True
     parts = [part for word in key.split() for part in split_word(word)]
     if all(len(part) <= _SHORT or is_common(part) for part in parts):

@@ -29,6 +29,8 @@ _BARE = re.compile(
     r"[+-]?(?:\d[\d_]*+(?:\.\d*+)?(?:[eE][+-]?\d+)?|0[xX][\da-fA-F]+|Infinity|NaN)"
     r"|true|false|null|undefined|None|True|False|[A-Za-z_$][\w$.-]*+"
 )
+_HEADS = frozenset(("columns", "header", "headers", "fields", "cols"))
+_HEAD = re.compile(r"[a-z_][\w .-]{0,40}")
 _CLOSES = {"{": "}", "[": "]", "(": ")"}
 _QUOTED: dict[str, Form] = {'"': "double", "'": "single"}
 
@@ -57,6 +59,10 @@ class _Reader:
         self.open: list[str] = []
         self.labels: list[str] = []
         """Of each container, its own label and then its present key."""
+        self.rows: list[list[str]] = []
+        """Of each container, its values so far."""
+        self.heads: list[str] = []
+        """Of lists in a list: what the first one, or one of columns, calls them."""
         self.key = ""
         self.position = 0
         self.is_open = True
@@ -66,18 +72,28 @@ class _Reader:
         """Add a value; an empty one is none."""
         if start < end:
             path = tuple(filter(None, self.labels[-6:]))[-4:]
-            label = self.key or (path[-1] if path else "")
+            label = self._head() or self.key or (path[-1] if path else "")
             role: Role = "field" if label else "value"
             self.cells.append(Cell(start, end, role, label, form, hard=True, path=path))
+        self.rows[-1].append(self.text[start:end] if form != "bare" else "")
+
+    def _head(self) -> str:
+        """Return what the columns of lists in a list call the present value."""
+        column = len(self.rows[-1])
+        is_row = self.open[-2:] == ["[", "["]
+        return self.heads[column] if is_row and column < len(self.heads) else ""
 
     def enter(self, mark: str) -> None:
         self.open.append(mark)
+        self.rows.append([])
         self.labels.append(self.key)
         self.key = ""
 
     def leave(self) -> None:
-        self.open.pop()
-        self.labels.pop()
+        is_list, row, label = self.open.pop() == "[", self.rows.pop(), self.labels.pop()
+        is_first = self.open[-1:] == ["["] and not self.heads
+        if is_list and (label.lower() in _HEADS or (is_first and len(row) > 1)):
+            self.heads = row if all(map(_HEAD.fullmatch, row)) else []
         self.key = ""
 
 

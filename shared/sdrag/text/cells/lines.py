@@ -40,8 +40,8 @@ _ITEM = re.compile(r"[ \t>]*+(?:[-*+\u2022]|\d{1,3}[.)])[ \t]++(?P<item>\S[^\n]*
 _PAIR = re.compile(
     r"(?<![\w.?&-])(?P<key>[A-Za-z_][\w.-]{0,47})="
     r"(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]*+)(?P=quote)"
-    r"|(?P<plain>[^\s\"'=,;&|)\]}][^\n\"'=,;&|)\]}]*?)"
-    r"(?=[ ]{1,8}[A-Za-z_][\w.-]{0,47}=|[\"',;&|)\]}\n]|[ ]{0,8}$))"
+    r"|(?P<plain>[^\s\"'=,;&|)\]}?][^\n\"'=,;&|)\]}?]*?)"
+    r"(?=[ ]{1,8}[A-Za-z_][\w.-]{0,47}=|[\"',;&|)\]}?\n]|[ ]{0,8}$))"
 )
 _QUERY = re.compile(r"(?<=[?&;])(?P<key>[\w.\[\]%-]{1,48})=(?P<value>[^\s&;#\"'<>]+)")
 _LINE = re.compile(r"[^\n]++")
@@ -128,8 +128,17 @@ def _code(start: int, said: str) -> Iterator[Cell]:
         yield Cell(start, start + len(said), "code", "time")
 
 
+_SAYS = re.compile(
+    r", |\b(?:said|says|say|asked|asks|wrote|writes|replied|replies|told|tells|added"
+    r"|answered|is|are|was|were|has|have|had)\b"
+)
+"""What is in a sentence before a colon, and in no label."""
+
+
 def _is_label(key: str) -> bool:
-    return len(key.split()) <= _MOST_WORDS and key.count("(") == key.count(")")
+    if len(key.split()) > _MOST_WORDS or key.count("(") != key.count(")"):
+        return False
+    return _SAYS.search(key) is None
 
 
 def _field(start: int, line: str, field: re.Match[str]) -> Iterator[Cell]:
