@@ -6,6 +6,7 @@ import yaml
 from typer.testing import CliRunner
 
 from sdrag.policy import Policy
+from sdrag.studio.authoring.edits import make_go
 from sdrag.studio.authoring.questions import find_questions
 from sdrag.studio.cli import suggest
 from sdrag.studio.cli.app import app
@@ -69,3 +70,14 @@ def test_elsewhere_they_are_printed_to_be_pasted(tmp_path) -> None:
     assert listed
     assert Policy.read([{**BOATS, "examples": [*map(yaml.safe_load, listed)]}])
     assert CliRunner().invoke(app, ["suggest", str(letter), "--teach"]).exit_code
+
+
+def test_words_that_a_sentence_nearly_hides_are_shown_to_it() -> None:
+    """No new sentence that quotes them: the next of their kind goes as well."""
+    bare = "constraints:\n  - Hide what is wrong with our boats\n"
+    note = Passage("p", "The rudder of the Fulmar sticks to port. It rained.")
+    changed, (done,) = make_go(bare, ["sticks to port"], [note])
+
+    (rule,) = Policy.parse(changed).rules
+    assert "as an example" in done
+    assert rule.examples[0].hides == ("sticks to port",)

@@ -54,6 +54,9 @@ _FAR = 2.0
 _SAME = 0.97
 """From this cosine on a sentence is one that was shown, but for a word."""
 _SURE = 0.99
+_VERY_SAME = 0.9999
+"""Where a sentence is like both, one that goes and one that stays, it goes, unless it
+is the one that stays."""
 _PROPOSES = 1.4
 """So much below its threshold, by the scorer alone, a sentence is given to the gate."""
 
@@ -94,8 +97,10 @@ class Lesson(Confidential):
             part.max(initial=-1.0)
             for part in (best[count : 2 * count], best[2 * count :])
         )
-        if max(same, other) >= _SAME:  # what was shown, or all but that
-            return _SURE if same > other else 0.0
+        if same >= _SAME and other < _VERY_SAME:  # what was shown, or all but that
+            return _SURE
+        if other >= _SAME:
+            return 0.0
         features = self.describe(chance, best)
         if count:
             total = self.weights["bias"]

@@ -14,6 +14,8 @@ from itertools import chain
 from textwrap import wrap
 from typing import NamedTuple
 
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.local.by_meaning import needs_meaning
 from sdrag.errors import SdragError, UsageError
 from sdrag.explanation.explain import Explainer
 from sdrag.explanation.explanations import Explanation
@@ -98,6 +100,8 @@ def make_go(
     """
     Write an example of words that must go, under a new sentence where none hides them.
 
+    A sentence that nearly hides them is taught by the example, and needs no new one.
+
     Returns:
         The policy, and for each of the words what was done, or why nothing was.
     """
@@ -128,6 +132,11 @@ def _make_go(
         number = max(n for n, r in enumerate(policy.rules) if r.id in look.hidden)
         changed = append(text, number, "examples", example) if is_told else text
         return changed, f"goes already, by {_quote(policy, look.hidden)}"
+    for number, rule in enumerate(policy.rules):
+        if is_told and rule.id in look.left and needs_meaning(parse(rule)):
+            changed = append(text, number, "examples", example)
+            if _look(read_policy(changed), passages, {words: regex})[words].gone:
+                return changed, f"shown to {_quote(policy, [rule.id])} as an example"
     forms = dict.fromkeys((quoted, widen(first.text, place).of(first.text)))
     for sentence in chain.from_iterable(map(_sentences_on, forms)):
         changed = add(text, sentence, [example] if is_told else [])
