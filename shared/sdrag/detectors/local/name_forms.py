@@ -1,5 +1,5 @@
 """
-Firms that are called after their partners, and the later forms of names.
+Surnames behind what somebody is, and the later forms of names.
 
 A name seen once in full is found in every shorter form: a surname or given name,
 initials ("K.F."), the acronym of an organisation, at the starts of sentences and in
@@ -25,27 +25,6 @@ from sdrag.detectors.local.tables import (
 )
 from sdrag.detectors.local.tokens import Candidate, TokenIndex, tokenize
 from sdrag.vocabulary import Mention, Span
-
-_PARTNERS = re.compile(
-    r"([A-Z]\w+), ([A-Z]\w+),? (?:and|&) ([A-Z]\w+)(?!\w|,| [A-Z]\w+,)"
-)
-# A list of people is behind a colon or a verb; a firm behind these.
-_FIRM_CUE = re.compile(r"(?:\bThe|\b(?:at|for|from|of|joined)|^|[\n>?;|])[ \t]*$")
-
-
-def find_partnerships(tokens: TokenIndex) -> Iterator[Candidate]:
-    """Yield firms that are called after their partners: Davis, Reynolds and Hall."""
-    surnames = tables.surnames()
-    for index in tokens.indices(surnames):
-        start = tokens.starts[index]
-        match = _PARTNERS.match(tokens.text, start)
-        if (
-            match
-            and surnames.issuperset(match.groups())
-            and _FIRM_CUE.search(tokens.text, max(0, start - 10), start)
-        ):
-            yield Candidate(*match.span(), "ORGANIZATION", 0.8, "partners")
-
 
 _ROLES = in_each_case(word_set("roles"))
 _COMPOUNDS = tables.FUNCTION_WORDS | word_set("role_compounds")

@@ -49,9 +49,6 @@ _ACRONYM = range(2, 6)
 _LONGEST = 40
 _LEADING = listed("van von der den de di da del della ter ten zu zur al el bin ben ibn")
 _PARTICLES = 3
-_INNER = re.compile("[a-z][A-Z][a-z]")
-_PART = 4
-"""A word that is run together with another has so many letters."""
 
 
 def find_names(tokens: TokenIndex) -> Iterator[Candidate]:
@@ -246,49 +243,11 @@ def _listed_given_name(run: Run) -> Guess:
     return "PERSON", 0.7 if opens else 0.75
 
 
-def _coined(run: Run) -> Guess:
-    """Words run together, Mhealthcoach or MysticWeb, are a firm's or a product's."""
-    word = run.words[0]
-    if len(run.words) > 1 or word.isupper() or word in tables.surnames():
-        return None
-    inner = _INNER.search(word) is not None and not word.startswith(("Mc", "Mac"))
-    return ("ORGANIZATION", 0.6) if inner or _is_compound(word.lower()) else None
-
-
-def _is_compound(word: str) -> bool:
-    """Return True if the word is two English words run together."""
-    ranks = tables.common_words()
-    return (
-        len(word) < _LONGEST
-        and word not in ranks
-        and any(
-            ranks.get(word[:cut], _RARE) < _RARE
-            and ranks.get(word[cut:], _RARE) < _RARE
-            for cut in range(_PART, len(word) - _PART + 1)
-        )
-    )
-
-
 def _strange(run: Run) -> Guess:
     """A word that is no English word names somebody until more is known."""
-    strange = run.unusual and not _CALLED.issuperset(run.words)
+    tag = run.before(1) == "#"  # of a topic
+    strange = run.unusual and not tag and not _CALLED.issuperset(run.words)
     return ("PERSON", 0.6) if strange else None
-
-
-def _several(run: Run) -> Guess:
-    """Several capitalised words within a sentence name something."""
-    words = run.words
-    if len(words) == 1 or run.tokens.opens_sentence(run.start):
-        return None
-    telling = [w for w in words if w not in GENERIC and w[0].isupper()]
-    if len(telling) > 1 and _WORK_CUE.search(run.before(24)):
-        return "ORGANIZATION", 0.5
-    if words[0].lower() in _TEAMS:
-        return "TERM", 0.4
-    if words[-1] in tables.surnames() and len(telling) == len(words):
-        return "PERSON", 0.5
-    headline = any(w.lower() in tables.FUNCTION_WORDS for w in telling)
-    return ("ORGANIZATION", 0.5) if len(telling) > 2 and not headline else None
 
 
 # ------------------------------------------------------------------ the words around it
@@ -351,12 +310,6 @@ _NAME_CUE = re.compile(
     r"|brother,?|sister,?|friend,?|uncle,?|aunt,?|nephew,?|niece,?|colleague,?)\s+$",
     re.IGNORECASE,
 )
-_WORK_CUE = re.compile(
-    r"\b(?:work(?:s|ed|ing)? (?:for|at|with)|employed (?:by|at)|employer,?|company,?"
-    r"|firm,?|customer,?|client,?|supplier,?|insurer,?|called|from|at|joined|founded"
-    r"|CEO of|director of|manager of|support|by|visit|of|the)\s+$",
-    re.IGNORECASE,
-)
 _PLACE_CUE = re.compile(
     r"\b(?:in|at|near|into|towards?|outside|around|via|leaving|visiting|reached|left"
     r"|location:?|city:?|town of|village of|born in|lives? in|based in)"
@@ -407,7 +360,5 @@ _RULES: Sequence[Callable[[Run], Guess]] = (
     Cue("LOCATION", 0.6, _PLACE_CUE, needs=_may_be_town),
     Cue("LOCATION", 0.6, _MOVED_CUE, needs=_may_be_place, words=1),
     _listed_given_name,
-    _coined,
     _strange,
-    _several,
 )

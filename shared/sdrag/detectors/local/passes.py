@@ -99,7 +99,8 @@ def _holds(other: Candidate, candidate: Candidate) -> bool:
         same = (other.start, other.end) == (candidate.start, candidate.end)
         if candidate.reason in _APART or (same and candidate.type in _IDENTIFYING):
             return False
-        if (other.type, candidate.type) == ("ADDRESS", "LOCATION"):
+        in_address = (other.type, candidate.type) == ("ADDRESS", "LOCATION")
+        if in_address or other.reason == "learned":  # the head only adds
             return False
         if other.reason == "field" and candidate.type in _CHECKED - {other.type}:
             return False

@@ -35,9 +35,9 @@ from sdrag.detectors.local.internet import (
     find_links,
     find_mails,
 )
+from sdrag.detectors.local.learned import find_learned
 from sdrag.detectors.local.name_forms import (
     find_forms,
-    find_partnerships,
     find_role_names,
 )
 from sdrag.detectors.local.names import find_names
@@ -151,8 +151,11 @@ def _join_dates(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
 _DATED = frozenset(("DATE", "TIME"))
 
 
+_NAMED = frozenset(("name", "learned"))
+
+
 def _find_later_forms(text: Reading) -> Iterator[Candidate]:
-    names = [candidate for candidate in text.found if candidate.reason == "name"]
+    names = [candidate for candidate in text.found if candidate.reason in _NAMED]
     return find_forms(text.tokens, names)
 
 
@@ -230,7 +233,11 @@ RECOGNISERS: tuple[Recogniser, ...] = (
         listed("ADDRESS CONDITION DATE LOCATION ORGANIZATION PERSON TERM TITLE"),
         lambda text: find_names(text.tokens),
     ),
-    _row("partners", ["ORGANIZATION"], lambda text: find_partnerships(text.tokens)),
+    _row(
+        "learned-names",
+        ["ADDRESS", "ORGANIZATION", "PERSON"],
+        lambda text: find_learned(text.plain),
+    ),
     _row(
         "role-names",
         ["PERSON"],

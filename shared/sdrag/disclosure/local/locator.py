@@ -32,7 +32,7 @@ from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
 
-_VERSION = 15
+_VERSION = 16
 """Raised with every change of what is found, so that corpora are located anew."""
 
 
