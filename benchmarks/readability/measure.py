@@ -139,7 +139,7 @@ def measure(document: Any, policy: Rules, *how: str | None) -> dict[str, Any]:
 
 def share_hidden(words: Sequence[Word]) -> float:
     """Return the share of words of which something is hidden."""
-    return sum(word.touched for word in words) / len(words)
+    return sum(word.touched for word in words) / max(1, len(words))
 
 
 def add_up(rows: list[dict[str, Any]]) -> dict[str, Any]:

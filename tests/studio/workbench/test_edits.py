@@ -180,7 +180,7 @@ CHANGES = [
         "Meyers saw the",
         "The witness Jonathan Meyers saw the van.",
     ),
-    ("go", BARE, "code: red", "The code: red was called."),
+    ("go", BARE, "short: guilty", "The verdict, in short: guilty, stood."),
     ("go", FULL, "bin #4", "It stands in bin #4 there."),
     ("go", BARE, 'the "grey" box', 'It was in the "grey" box then.'),
     ("go", LISTED, "O'Dowd's yard", "They met at O'Dowd's yard at noon."),

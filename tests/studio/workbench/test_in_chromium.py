@@ -22,7 +22,8 @@ COMMAND = "from sdrag.studio.cli import main; main()"
 TEXT = (
     "The witness Jonathan Meyers saw a grey van. <img src='http://192.0.2.1/x'>\n"
     "<script>document.title = 'taken over'</script> The safe was opened with a stolen "
-    "key. Meyers left with Petra Olsen at noon."
+    "key. One man listened while another turned the dial. Meyers left with Petra Olsen "
+    "at noon."
 )
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is missing")
@@ -325,7 +326,7 @@ def test_every_control_has_a_name_and_is_reached_by_keyboard(browser, page):
     """A screen reader says what each control is for."""
     page.wait(lambda: page.one("#editor").is_enabled())
     page.write(POLICY)
-    page.wait(page.hidden)
+    page.wait(lambda: page.hidden()[1:2] == ["stolen key"])  # no longer the old policy
 
     nameless = [
         control.get_attribute("outerHTML")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdrag.detectors.local.head import TYPES, Unit, load_head, read_units
+from sdrag.detectors.local.posts import is_post
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     PARTICLES,
@@ -103,8 +104,17 @@ def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list
         run = [index for index in group if unit.is_word(index)]
         while type_ == "PERSON" and len(run) > 1 and words[run[0]] in _ADDRESSED:
             del run[0]
-        if run and not (type_ == "ADDRESS" and _is_reading([words[at] for at in run])):
+        if run and _can_be([words[at] for at in run], type_):
             yield run
+
+
+def _can_be(words: Sequence[str], type_: str) -> bool:
+    """Return False for words that name nothing of a type, by what they are alone."""
+    if type_ == "PERSON":
+        return not is_post(words)
+    if type_ == "ORGANIZATION":  # café is a word with a letter that English has not
+        return any(not c.islower() for word in words for c in word if c.isalnum())
+    return not _is_reading(words)
 
 
 def _is_reading(words: Sequence[str]) -> bool:
