@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _SURE = {"PERSON": 0.9, "ORGANIZATION": 0.7, "ADDRESS": 0.7}
 """From this probability on a token begins a mention of a type."""
+_MOST = 0.89
+"""Where a rule finds the same, its mention is the surer one."""
 _GOES_ON = 0.15
 """From this one on, a neighbour with a capital or a figure belongs to it."""
 _JOINS = 0.35
@@ -81,7 +83,8 @@ def _find(sentence: str, unit: Unit, chances: Array) -> Iterator[Candidate]:
                 surest = round(float(column[run].max()), 2)
                 start, end = unit.starts[run[0]], unit.ends[run[-1]]
                 if surest >= sure and end - start > 1:
-                    yield Candidate(start, end, type_, surest, "learned")
+                    confidence = min(surest, _MOST)
+                    yield Candidate(start, end, type_, confidence, "learned")
 
 
 def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list[int]]:

@@ -35,6 +35,10 @@ from sdrag.vocabulary import Confidential, Passage
 READERS: dict[str, Callable[[bytes, Remarks], Iterator[Record]]] = {
     ".txt": read_text,
     ".md": read_text,
+    ".log": read_text,
+    ".yaml": read_text,
+    ".yml": read_text,
+    ".xml": read_text,
     ".html": read_html,
     ".htm": read_html,
     ".json": read_json,
