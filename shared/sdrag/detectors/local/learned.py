@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdrag.detectors.local.head import TYPES, Unit, load_head, read_units
+from sdrag.detectors.local.name_forms import is_encoded
 from sdrag.detectors.local.posts import is_post
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
@@ -42,6 +43,10 @@ _JOINS = 0.35
 _ADDRESSED = TITLES | word_set("forms_of_address")
 _LETTERS, _NAMED = 3, 5
 """An address has so many letters for each figure, and in its longest word."""
+_NEVER_IN_ADDRESS = FUNCTION_WORDS & {
+    *("about", "after", "before", "but", "by", "for", "from", "had", "has", "is"),
+    *("or", "that", "to", "was", "were", "with"),
+}
 _TELLING = re.compile(r"[^\W_a-z]")
 """A capital, a figure or a letter that English has not."""
 _remembered: Memo[bytes, tuple[Candidate, ...]] = Memo(8192)
@@ -82,7 +87,11 @@ def _find(sentence: str, unit: Unit, chances: Array) -> Iterator[Candidate]:
             for run in _runs(sentence, unit, column, type_):
                 surest = round(float(column[run].max()), 2)
                 start, end = unit.starts[run[0]], unit.ends[run[-1]]
-                if surest >= sure and end - start > 1:
+                if (
+                    surest >= sure
+                    and end - start > 1
+                    and not is_encoded(sentence, start)
+                ):
                     confidence = min(surest, _MOST)
                     yield Candidate(start, end, type_, confidence, "learned")
 
@@ -99,6 +108,8 @@ def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list
         small = words[index].islower() and words[index] not in PARTICLES
         if type_ == "PERSON" and small:  # Calloway v. Boon
             continue
+        if type_ == "ADDRESS" and words[index] in _NEVER_IN_ADDRESS:
+            continue  # 0018 about Jonathan
         if groups and groups[-1][-1] == index - 1:
             groups[-1].append(index)
         else:
@@ -114,7 +125,7 @@ def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list
 def _can_be(words: Sequence[str], type_: str) -> bool:
     """Return False for words that name nothing of a type, by what they are alone."""
     if type_ == "PERSON":
-        return not is_post(words)
+        return not is_post(words) and not any(map(str.isdecimal, "".join(words)))
     if type_ == "ORGANIZATION":  # café is a word with a letter that English has not
         return any(not c.islower() for word in words for c in word if c.isalnum())
     return not _is_reading(words)

@@ -66,10 +66,23 @@ def find_forms(tokens: TokenIndex, first: Iterable[Candidate]) -> Iterator[Candi
     for (part, type_), confidence in parts.items():
         shouted = (part.upper(),) if len(part) > _SHORT and not part.isupper() else ()
         for index in tokens.indices((part, *shouted)):
-            if tokens.words[index][0].isupper() and len(tokens.words[index]) > 1:
-                start, end = tokens.starts[index], tokens.ends[index]
+            start, end = tokens.starts[index], tokens.ends[index]
+            written = tokens.words[index][0].isupper() and end - start > 1
+            if written and not is_encoded(tokens.text, start):
                 yield Candidate(start, end, type_, min(confidence, 0.85), "form")
     yield from _find_initials(tokens, initials)
+
+
+def is_encoded(text: str, position: int) -> bool:
+    """Return True inside letters and figures that are too many for a word."""
+    before = _ENDING.search(text, max(0, position - _LONGEST_WORD), position)
+    after = _BEGINNING.match(text, position)
+    around = (before.group() if before else "") + (after.group() if after else "")
+    return len(around) > _LONGEST_WORD
+
+
+_LONGEST_WORD = 30
+_ENDING, _BEGINNING = re.compile(r"[^\W_]+\Z"), re.compile(r"[^\W_]{0,31}")
 
 
 def _surest(text: str, first: Iterable[Candidate]) -> dict[tuple[str, str], float]:
