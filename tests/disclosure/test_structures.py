@@ -127,3 +127,32 @@ def test_half_of_a_structure_is_read(text, data):
 def test_reading_is_linear(mark):
     """A page of one mark is read; nothing is tried again from each place."""
     assert read_cells(mark * 20_000).text
+
+
+@pytest.mark.parametrize(
+    ("constraint", "secret"),
+    [
+        ("Hide “blue heron”", "blue heron"),
+        ("Hide the company Tern", "Tern"),
+        ("Do not disclose medical diagnoses.", "Epilepsy"),
+        ("Hide criminal records.", "Convicted of fraud"),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}: on hold", "- {}: on hold", "{} = on hold"])
+def test_a_colon_keeps_nothing_that_must_go(constraint, secret, form):
+    """Whoever writes a document can make a key of anything."""
+    left = sdrag.explain(form.format(secret), {"constraints": [constraint]}).released
+
+    assert secret not in (left or "")
+
+
+@pytest.mark.parametrize(
+    "text", ['{{"{}": 3}}', "no,{}\n1,x\n2,y", "{}:\n  a: 1", "<a><b>{}:</b> 3</a>"]
+)
+def test_what_an_author_names_goes_as_a_key_too(text):
+    """A structure keeps its keys but for the words of the policy itself."""
+    policy = {"constraints": ["Hide “blue heron”"]}
+
+    left = sdrag.explain(text.format("blue heron"), policy).released
+
+    assert "blue heron" not in (left or "")
