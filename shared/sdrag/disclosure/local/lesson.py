@@ -99,7 +99,7 @@ class Lesson(Confidential):
         )
         if same >= _SAME and other < _VERY_SAME:  # what was shown, or all but that
             return _SURE
-        if other >= _SAME:
+        if other >= _VERY_SAME:
             return 0.0
         features = self.describe(chance, best)
         if count:
