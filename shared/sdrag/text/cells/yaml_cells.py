@@ -38,8 +38,8 @@ def is_yaml(text: str, start: int, end: int) -> bool:
         return False
     lines = [_LINE.fullmatch(line) for line in body.splitlines()]
     keyed = [line for line in lines if line and line["key"]]
-    if not keyed or not all(lines):
-        return False
+    if not keyed or not all(lines) or len(lines) == 1:
+        return False  # a word and a colon are a sentence as well
     if body.lstrip().startswith(("---\n", "%YAML")):
         return True
     programs = sum(
