@@ -35,6 +35,7 @@ __all__ = [
     "Mention",
     "Method",
     "Passage",
+    "Pattern",
     "Principal",
     "Redaction",
     "Span",
@@ -196,6 +197,29 @@ class Example(Confidential):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Pattern:
+    """
+    A type of values that the policy's author describes, such as employee numbers.
+
+    Args:
+        name: What constraints call it, in lower case.
+        pattern: In the syntax of RE2; letters match in any case.
+        group: Which part of a match goes; 0 is all of it.
+        cues: Words of which one must be near a match; none if it needs none.
+    """
+
+    name: str
+    pattern: str
+    group: int = 0
+    cues: tuple[str, ...] = ()
+
+    @property
+    def noun(self) -> str:
+        """Its name as a placeholder says it, without a space."""
+        return "-".join(self.name.replace("_", " ").split())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Constraint:
     """
     What a privacy officer wrote, in plain words.
@@ -213,6 +237,7 @@ class Constraint:
             away.
         examples: What its author showed; the local engine and a model learn from them
             what it means.
+        patterns: Those of the policy that it names.
     """
 
     id: str
@@ -225,6 +250,7 @@ class Constraint:
     sensitivity: Sensitivity | None = None
     keep: tuple[Keep, ...] = ()
     examples: tuple[Example, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():

@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import get_args
 
 import pytest
 
-from sdrag import Options, UsageError
+from sdrag import Options
 from sdrag.detectors import detector_identity
-from sdrag.detectors.custom import CustomRecogniser
 from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.detectors.local.patterns import FAMILIES
 from sdrag.detectors.local.plain_text import plain_text
 from sdrag.detectors.local.recognisers import RECOGNISERS, Reading
 from sdrag.detectors.local.tokens import anchors, tokenize
 from sdrag.detectors.models import UnionDetector
-from sdrag.effects.steps import replied, run
+from sdrag.effects.steps import Reply
 from sdrag.errors import ConstraintNotUnderstoodError, PolicyError
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
 from sdrag.policy.sections import RecogniserName
 from sdrag.studio.authoring.understood_as import kinds_of_mentions
 from sdrag.text.cells import read_cells
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Mention, Passage, Span
 
-from ..support.scripted import Scripted
 from .test_marked import TABLES, read
 
 CALL = "Ring 020 7946 0018, or write to ann.lee@corp.example."
 PHONES = ("phone-numbers", "long-numbers", "fields", "cells")
-BERTH = CustomRecogniser("berths", ("CODE",), pattern="quay [a-z]+ pier")
+
+
+@dataclass(frozen=True)
+class Finder:
+    """A detector of the application's own."""
+
+    type: str
+    pattern: str
+    finds: tuple[str, ...] = ()
+
+    def detect(self, texts):
+        yield from ()
+        return [Reply(tuple(self.find(text))) for text in texts]
+
+    def find(self, text):
+        for match in re.finditer(self.pattern, text):
+            yield Mention(Span(*match.span()), self.type)
+
+
+BERTH = Finder("CODE", "quay [a-z]+ pier", ("CODE",))
 
 
 def test_the_policy_knows_every_row_and_every_family_is_in_one():
@@ -116,9 +135,9 @@ def test_a_constraint_that_nothing_finds_is_refused():
     assert not engine.run(steps)[0].passages
 
 
-def test_a_recogniser_of_the_application_may_take_its_place():
+def test_a_detector_of_the_application_may_take_its_place():
     """If it says that it finds the type; one that says nothing may find none."""
-    own = CustomRecogniser("phones", ("PHONE_NUMBER",), pattern=r"\d{3} \d{4} \d{4}")
+    own = Finder("PHONE_NUMBER", r"\d{3} \d{4} \d{4}", ("PHONE_NUMBER",))
 
     assert "7946" not in released(switched(*PHONES), None, own)
     assert "7946" not in released(switched(*PHONES), None, UnionDetector((own, BERTH)))
@@ -126,7 +145,7 @@ def test_a_recogniser_of_the_application_may_take_its_place():
         released(switched(*PHONES), None, BERTH)
 
 
-def test_an_own_recogniser_is_unioned():
+def test_a_detector_of_the_application_is_unioned():
     """It adds what it finds, and takes nothing of the others away."""
     text = "Crates at quay kestrel pier; the key is AB-1234-567."
 
@@ -135,45 +154,6 @@ def test_an_own_recogniser_is_unioned():
     assert "kestrel" not in shown
     assert "1234" not in shown
     assert "Crates" in shown
-
-
-def test_a_function_finds_beside_its_cues_alone():
-    """A match counts as each of the types, where a cue is near it."""
-    places = lambda text: [(text.find("K7"), text.find("K7") + 2)]  # noqa: E731
-    own = CustomRecogniser("bays", ("CODE", "ADDRESS"), find=places, cues=("bay",))
-
-    near, far = run(own.detect(["In bay K7.", "In row K7."]), Scripted())
-
-    assert [mention.type for mention in replied(near)] == ["CODE", "ADDRESS"]
-    assert replied(far) == ()
-    assert "places" not in repr(own)
-
-
-def test_a_pattern_is_in_its_identity_and_in_no_repr():
-    """It may quote what is hidden; with another one a corpus is read again."""
-    others = [CustomRecogniser("x", ("CODE",), pattern=p) for p in ("kestrel", "owl")]
-    unions = [UnionDetector((LocalDetector(), each)) for each in others]
-
-    assert "kestrel" not in repr((others, unions))
-    assert len({*map(detector_identity, (*others, *unions))}) == 4
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"types": ("CODE",)},
-        {"types": ("CODE",), "pattern": "a", "find": list},
-        {"types": (), "pattern": "a"},
-        {"types": ("code",), "pattern": "a"},
-        {"types": ("CODE",), "pattern": "(secret"},
-    ],
-)
-def test_what_is_no_recogniser_is_refused(arguments):
-    """With what is wrong, and without the pattern."""
-    with pytest.raises(UsageError) as raised:
-        CustomRecogniser("x", **arguments)
-
-    assert "secret" not in str(raised.value)
 
 
 def test_an_unknown_name_is_no_policy():

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from sys import maxsize
 from typing import Self
@@ -30,6 +30,7 @@ from typing import Self
 from sdrag.detectors.local.tables import TITLES, in_each_case
 from sdrag.detectors.local.terms import type_of_word
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.local.by_pattern import find_matches
 from sdrag.placeholders import DEFAULT, Placeholders, with_brackets
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import NOUNS, WITHHELD
@@ -37,8 +38,8 @@ from sdrag.state.keys import DocumentKeys
 from sdrag.text.cells import Edit, Layout, apply_edits, place, read_cells
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold_text
-from sdrag.text.spans import SpanUnion, merge
-from sdrag.vocabulary import Confidential, Constraint, Span
+from sdrag.text.spans import SpanUnion, merge, shift
+from sdrag.vocabulary import Confidential, Constraint, Pattern, Span
 
 Taken = Mapping[Span, frozenset[str]]
 """Spans, and the ids of the constraints that take each."""
@@ -124,6 +125,8 @@ _CLOSE = re.compile("[^\\S\n]*|['\u2019-]")
 _TITLE = f"(?:{'|'.join(sorted(in_each_case(TITLES)))})\\.?[ \u00a0]"
 _TITLES = re.compile(f"(?:{_TITLE}(?:(?:and|&) )?)*{_TITLE}")
 _TITLES_END = re.compile(f"(?<![\\w-]){_TITLES.pattern}$")
+_AROUND = 200
+"""Characters on both sides that a pattern of the policy is read with."""
 _REACH = 40
 """Titles in front of a name have no more characters."""
 
@@ -147,6 +150,7 @@ class PlaceholderStyle:
         placeholders: What may be in a text already.
         plain: In place of everything; empty to say the type.
         nouns: What each constraint takes, by its id.
+        patterns: Of the policy, that each constraint names, by its id.
         numbered: Whether a placeholder has a number, where it says the type.
         keys: Of the document, which numbers are made with.
     """
@@ -154,6 +158,7 @@ class PlaceholderStyle:
     placeholders: Placeholders
     plain: str
     nouns: Mapping[str, _Nouns]
+    patterns: Mapping[str, Sequence[Pattern]] = field(default_factory=dict)
     numbered: bool = False
     keys: DocumentKeys | None = None
 
@@ -169,7 +174,9 @@ class PlaceholderStyle:
             return cls(placeholders, section.placeholder, {})
         parsed = {rule.id: parse(rule) for rule in constraints}
         nouns = {name: _nouns_of(each) for name, each in parsed.items()}
-        return cls(placeholders, "", nouns, section.placeholders == "numbered")
+        patterns = {rule.id: rule.patterns for rule in constraints if rule.patterns}
+        numbered = section.placeholders == "numbered"
+        return cls(placeholders, "", nouns, patterns, numbered)
 
     def of_document(self, keys: DocumentKeys) -> Self:
         """Return the placeholders of one document."""
@@ -193,11 +200,10 @@ class PlaceholderStyle:
             return self.plain
         covered: dict[str, list[Span]] = {}
         for span, names in taken:
-            surface = span.of(text)
-            kinds = {self.nouns.get(name, _NO_NOUNS) for name in names}
-            for noun in {_noun(surface, kind) for kind in kinds}:
+            for noun in {self._noun(text, span, name) for name in names}:
                 covered.setdefault(noun, []).append(span)
-        nouns = [noun for noun in _TABLE if noun in covered]
+        own = (each.noun for named in self.patterns.values() for each in named)
+        nouns = [noun for noun in (*own, *_TABLE) if noun in covered]
         covering = (noun for noun in nouns if _covers(covered[noun], region, text))
         noun = next(covering, "")
         if not noun or self.keys is None:
@@ -207,6 +213,18 @@ class PlaceholderStyle:
         folded = fold_text(named)  # Dr Lee has the number of Lee
         words = "".join(filter(str.isalnum, folded)) or folded
         return self.placeholders.number(noun, self.keys.of("number", words))
+
+    def _noun(self, text: str, span: Span, name: str) -> str:
+        """Return the noun for a span that a constraint takes; empty for its meaning."""
+        patterns = self.patterns.get(name, ())
+        start = max(0, span.start - _AROUND)
+        around = text[start : span.end + _AROUND]
+        place = shift(span, -start)
+        for pattern, match in find_matches(around, patterns) if patterns else ():
+            if place.overlaps(match):
+                return pattern.noun
+        noun = _noun(span.of(text), self.nouns.get(name, _NO_NOUNS))
+        return noun or (patterns[0].noun if len(patterns) == 1 else "")
 
 
 def choose_for_type(type_: str, section: DisclosureSection) -> str:

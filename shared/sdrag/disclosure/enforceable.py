@@ -61,7 +61,8 @@ def why_not_found(
     a switch is for; `sdrag check` names those that find less.
     """
     off = policy.disclosure.recognisers_off
-    understood = parsed.meaning or parsed.identifying or parsed.names
+    patterns = parsed.constraint.patterns
+    understood = parsed.meaning or parsed.identifying or parsed.names or patterns
     if not off or understood or parsed.statement or parsed.cues or not parsed.types:
         return ""
     if parsed.types & (LocalDetector(off=off).finds | types_of(detector)):

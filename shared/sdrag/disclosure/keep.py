@@ -3,9 +3,10 @@ What the author of a policy lets stay, the only thing that takes a finding away.
 
 A keep opens what it spells out under the constraint it belongs to, and no more. What
 was found as a mention, such as a person's name, stays only if a keep covers all of it;
-of a stretch that was found for its meaning, the words of the keep stay. Structured
-identifiers, what the constraint itself names and what was encoded are never opened, nor
-is a form that the document's register knows from elsewhere.
+of a stretch that was found for its meaning, the words of the keep stay. A pattern opens
+codes as well, but for those with a check digit. Other structured identifiers, what the
+constraint itself names and what was encoded are never opened, nor is a form that the
+document's register knows from elsewhere.
 """
 
 from __future__ import annotations
@@ -14,21 +15,22 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import takewhile
 
 from sdrag.detectors.local import mentions
 from sdrag.text.folding import fold
-from sdrag.text.patterns import LinearPattern
+from sdrag.text.patterns import LinearPattern, linear_pattern
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, widen
-from sdrag.vocabulary import STRUCTURED, Constraint, Finding, Keep, Span
+from sdrag.vocabulary import STRUCTURED, Constraint, Finding, Keep, Mention, Span
 
-_MENTIONS = frozenset({"type", "again"})
+_MENTIONS = frozenset({"type", "again", "pattern"})
 """The reasons of findings that are one mention each."""
 _STRETCHES = frozenset({"cue", "scored", "model"})
 """The reasons of findings that may be a whole sentence."""
+_WITH_CHECK_DIGIT = frozenset({"scheme"})
+"""The reasons of mentions of codes whose digits were checked."""
 _ROW = re.compile(r"[|\t]|[,;].*[,;]")
 """What a row of a table holds."""
 _LONGEST_ROW = 400
@@ -44,10 +46,13 @@ def apply_keeps(
         return list(findings)
     words = find_kept(text, constraint.keep)
     covered, by_type = SpanUnion(words), _TypeKeeps(text, constraint.keep)
+    patterns = [keep for keep in constraint.keep if keep.pattern]
+    codes = SpanUnion(find_kept(text, patterns))
     left: list[Finding] = []
     for finding in findings:
         if finding.type in STRUCTURED:
-            left.append(finding)
+            if finding.type != "CODE" or not codes.contains(finding.span):
+                left.append(finding)
         elif finding.reason in _STRETCHES:
             left += _without(text, finding, words)
         elif finding.reason not in _MENTIONS or not (
@@ -58,9 +63,9 @@ def apply_keeps(
 
 
 def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
-    """Return where words and patterns of keeps are, but for structured identifiers."""
+    """Return where words and patterns of keeps are, but for what is never opened."""
     spans = [
-        span
+        (span, bool(keep.pattern))
         for keep in keeps
         if keep.words or keep.pattern
         for span in _compiled(keep).find(text)
@@ -68,14 +73,25 @@ def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
     ]
     if not spans:
         return ()
-    closed = SpanUnion(m.span for m in mentions(text) if m.type in STRUCTURED)
-    return merge((span for span in spans if not closed.overlaps(span)), text)
+    identifiers = [each for each in mentions(text) if each.type in STRUCTURED]
+    to_words = SpanUnion(each.span for each in identifiers)
+    to_patterns = SpanUnion(each.span for each in identifiers if not _is_code(each))
+    kept = (
+        span
+        for span, by_pattern in spans
+        if not (to_patterns if by_pattern else to_words).overlaps(span)
+    )
+    return merge(kept, text)
 
 
-@lru_cache(maxsize=1024)
+def _is_code(mention: Mention) -> bool:
+    """Say whether a mention is a code without a check digit."""
+    return mention.type == "CODE" and mention.reason not in _WITH_CHECK_DIGIT
+
+
 def _compiled(keep: Keep) -> LinearPattern:
     words = r"\s+".join(map(re.escape, keep.words.split()))
-    return LinearPattern(keep.pattern or words)
+    return linear_pattern(keep.pattern or words)
 
 
 class _TypeKeeps:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sdrag.detectors.language import find_language
-from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
 from sdrag.disclosure.setup import DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Texts
 from sdrag.state.findings import FindingRow
@@ -182,4 +182,5 @@ def _find_language(known: KnownFindings, index: int) -> str:
 def _needs_language(parsed: ParsedConstraint) -> bool:
     if parsed.kind == "named":
         return not parsed.surely_names
-    return parsed.people or parsed.meaning or not parsed.types <= STRUCTURED
+    by_form = parsed.types <= STRUCTURED | {PATTERN}
+    return parsed.people or parsed.meaning or not by_form

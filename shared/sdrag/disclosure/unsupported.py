@@ -31,6 +31,7 @@ from sdrag.detectors.local.tables import (
 )
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_name import find_by_name
+from sdrag.disclosure.local.by_pattern import find_by_pattern
 from sdrag.disclosure.local.by_type import find_by_type
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.released_context import (
@@ -188,6 +189,7 @@ def _find_mentions(
     findings = [
         *find_by_type(document, mentions, parsed_rules, off),
         *find_by_name(document, mentions, parsed_rules),
+        *find_by_pattern(document, parsed_rules),
     ]
     yield from (each.span for each in findings if not read.is_released(each.span))
 

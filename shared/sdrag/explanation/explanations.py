@@ -15,6 +15,7 @@ FOUND_BY: Mapping[str, str] = MappingProxyType(
     {
         "type": "a detector found a mention of the type {type}",
         "checked": "its form alone shows the type {type}",
+        "pattern": "a pattern of the policy matches it",
         "named": "the constraint names it",
         "cue": "its sentence speaks of what the constraint asks for",
         "scored": "the networks took it for what the constraint means{share}",

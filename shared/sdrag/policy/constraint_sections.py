@@ -21,12 +21,13 @@ from pydantic import (
 
 from sdrag.sections import Listed, Section, listed
 from sdrag.text.folding import fold_text
-from sdrag.text.patterns import LinearPattern
+from sdrag.text.patterns import linear_pattern
 from sdrag.vocabulary import (
     STRUCTURED,
     Example,
     Keep,
     Method,
+    Pattern,
     Sensitivity,
     WhereMissing,
 )
@@ -85,13 +86,38 @@ class ExampleSection(Section):
         return Example(self.text, self.hides, self.keeps)
 
 
+class PatternSection(Section):
+    """An entry of `patterns`: a type of values of your own."""
+
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+){0,5}$")
+    """What a constraint calls it, in the singular, such as `employee number`; also what
+    its placeholder says."""
+    pattern: str = Field(min_length=1, max_length=500, repr=False)
+    """In the syntax of RE2; letters match in any case. A structure is read as lines of
+    `label: value`."""
+    group: Annotated[int, Field(ge=0)] = 0
+    """Which group of a match goes; 0 is all of it."""
+    cues: Quoted = Field(default=(), repr=False)
+    """Words of which one must be within 40 characters of a match."""
+
+    @model_validator(mode="after")
+    def _is_narrow(self) -> Self:
+        linear_pattern(self.pattern).check_narrow(self.group)
+        return self
+
+    def described(self) -> Pattern:
+        """Return it as the core works with it."""
+        return Pattern(self.name.lower(), self.pattern, self.group, self.cues)
+
+
 class KeepSection(Section):
     """An entry of `keep`; a bare string is its `words`."""
 
     words: str | None = Field(default=None, min_length=1, max_length=200, repr=False)
     """They stay wherever they are, in any case, as whole words."""
     pattern: str | None = Field(default=None, min_length=1, max_length=500, repr=False)
-    """In the syntax of RE2: whole words that it matches stay, in any case."""
+    """In the syntax of RE2: whole words that it matches stay, in any case, and codes
+    without a check digit too."""
     type: str | None = Field(default=None, pattern="^[A-Z][A-Z_]*$")
     """Mentions of this type stay, such as `DATE`. Structured identifiers never do."""
     unless_near: Quoted = Field(default=(), repr=False)
@@ -113,7 +139,7 @@ class KeepSection(Section):
             raise ValueError("structured identifiers never stay")
         if self.words and not any(map(str.isalnum, self.words)):
             raise ValueError("words need a letter or a digit")
-        LinearPattern(self.pattern or re.escape(self.words or ""))
+        linear_pattern(self.pattern or re.escape(self.words or ""))
         return self
 
     def keep(self) -> Keep:

@@ -16,10 +16,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from sdrag.errors import PolicyError, UsageError
-from sdrag.policy.constraint_sections import ConstraintSection, Keeps
+from sdrag.policy.constraint_sections import (
+    ConstraintSection,
+    Keeps,
+    PatternSection,
+)
 from sdrag.policy.guards import GUARDS, GuardSections
 from sdrag.policy.reading import Lines, explain_problems, parse_yaml, text_of
 from sdrag.policy.sections import (
@@ -31,6 +35,7 @@ from sdrag.policy.sections import (
     TracingSection,
     WithheldSection,
 )
+from sdrag.text.patterns import naming
 from sdrag.vocabulary import Constraint
 
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
@@ -55,6 +60,8 @@ class Policy(GuardSections):
     refused: everything would be released."""
     keep: Keeps = ()
     """What stays under every constraint."""
+    patterns: tuple[PatternSection, ...] = Field(default=(), repr=False)
+    """Types of values of your own; constraints hide them by their names."""
     when_not_understood: Literal["refuse", "withhold"] = "refuse"
     """What happens, without a model, if a constraint is not understood: `refuse` the
     policy, or `withhold` all that the constraint holds for."""
@@ -102,6 +109,14 @@ class Policy(GuardSections):
             raise ValueError("two constraints have the same id")
         return named
 
+    @model_validator(mode="after")
+    def _each_pattern_is_named(self) -> Self:
+        for number, each in enumerate(self.patterns, start=1):
+            rule = naming(each.name)
+            if not any(rule.search(entry.text) for entry in self.constraints):
+                raise ValueError(f"no constraint names pattern {number}")
+        return self
+
     @classmethod
     def read(cls, source: PolicySource) -> Policy:
         """
@@ -143,6 +158,7 @@ class Policy(GuardSections):
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:
         """The constraints, as the core works with them."""
+        patterns = [each.described() for each in self.patterns]
         return tuple(
             Constraint(
                 id=entry.id or "",
@@ -155,6 +171,9 @@ class Policy(GuardSections):
                 sensitivity=entry.sensitivity,
                 keep=tuple(each.keep() for each in (*entry.keep, *self.keep)),
                 examples=tuple(each.example() for each in entry.examples),
+                patterns=tuple(
+                    each for each in patterns if naming(each.name).search(entry.text)
+                ),
             )
             for entry in self.constraints
         )

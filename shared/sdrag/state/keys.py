@@ -71,8 +71,9 @@ class Keys:
 
     def rule(self, constraint: Constraint) -> bytes:
         """Return the key of what a constraint asks for, by its words and not its id."""
-        shown = constraint.examples
-        asked = constraint.text, constraint.sensitivity, constraint.keep, shown
+        shown, patterns = constraint.examples, constraint.patterns
+        known = constraint.text, constraint.sensitivity, constraint.keep
+        asked = *known, shown, patterns
         if asked not in self._rules:
             if len(self._rules) >= _KNOWN:
                 self._rules.clear()
@@ -81,6 +82,8 @@ class Keys:
                 words.append(json.dumps([astuple(keep) for keep in constraint.keep]))
             if shown:
                 words.append(json.dumps({"examples": [*map(astuple, shown)]}))
+            if patterns:
+                words.append(json.dumps({"patterns": [*map(astuple, patterns)]}))
             self._rules[asked] = self.of("rule", *filter(None, words), size=RULE_BYTES)
         return self._rules[asked]
 

@@ -9,6 +9,7 @@ audiences), `types_and_topics` and `names`; `words` knows words. Their tables ar
 from __future__ import annotations
 
 from sdrag.disclosure.constraint_parser.parsed_constraint import (
+    PATTERN,
     Kind,
     ParsedConstraint,
     Status,
@@ -16,4 +17,4 @@ from sdrag.disclosure.constraint_parser.parsed_constraint import (
 )
 from sdrag.disclosure.constraint_parser.parser import parse
 
-__all__ = ["Kind", "ParsedConstraint", "Status", "Topic", "parse"]
+__all__ = ["PATTERN", "Kind", "ParsedConstraint", "Status", "Topic", "parse"]

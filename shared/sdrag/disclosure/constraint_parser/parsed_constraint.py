@@ -15,6 +15,9 @@ itself, what it states, what must be understood, all there is, or all but someth
 Status = Literal["understood", "needs_model"]
 """Whether the local engine can enforce it."""
 
+PATTERN = "PATTERN"
+"""The type of what the policy's own patterns match; no detector finds it."""
+
 _UNNAMED = Constraint("-", "-")
 """Whose constraint a text is makes no difference to what it asks for."""
 

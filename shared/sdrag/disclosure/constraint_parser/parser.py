@@ -26,7 +26,10 @@ from sdrag.disclosure.constraint_parser.names import (
     read_names,
     telling_words,
 )
-from sdrag.disclosure.constraint_parser.parsed_constraint import ParsedConstraint
+from sdrag.disclosure.constraint_parser.parsed_constraint import (
+    PATTERN,
+    ParsedConstraint,
+)
 from sdrag.disclosure.constraint_parser.types_and_topics import (
     read_types_and_topics,
     types_of,
@@ -55,6 +58,7 @@ from sdrag.disclosure.constraint_parser.words import (
     place_of,
     reads_as_name,
 )
+from sdrag.text.patterns import naming
 from sdrag.vocabulary import Constraint
 
 _FEW = 3
@@ -77,6 +81,8 @@ _DIRECT = (
 )
 _SHORT = "It is short: say what to hide and of whom, and check it with `examples`."
 _UNCLEAR = "No table says what to look for, and it is too short to be understood."
+_NO_PATTERN = "The policy has no pattern of that name."
+_ANY_PATTERN = "own patterns"
 _NO_NAME = "It gives no order, and what it consists of is in no list of names."
 _QUOTE = "Put it in quotation marks if it is a name."
 _NOUN = "If it is a noun, say in English what to hide."
@@ -84,13 +90,14 @@ _NOUN = "If it is a noun, say in English what to hide."
 
 def parse(constraint: Constraint) -> ParsedConstraint:
     """Understand a constraint."""
-    return replace(_parse_text(constraint.text), constraint=constraint)
+    names = tuple(pattern.name for pattern in constraint.patterns)
+    return replace(_parse_text(constraint.text, names), constraint=constraint)
 
 
 @lru_cache(maxsize=4096)
-def _parse_text(text: str) -> ParsedConstraint:
-    """Understand a text; whose constraint it is makes no difference."""
-    plain = plain_text(text)
+def _parse_text(text: str, patterns: tuple[str, ...] = ()) -> ParsedConstraint:
+    """Understand a text that names patterns; whose it is makes no difference."""
+    plain = _say_patterns(plain_text(text), patterns)
     if is_permission(plain):
         parsed = ParsedConstraint(kind="only", subject=plain)
     elif is_blanket(plain):
@@ -102,12 +109,28 @@ def _parse_text(text: str) -> ParsedConstraint:
             parsed = _add_direct(parsed)
         if excepted:
             parsed = _leave_out_types(parsed, excepted)
+    if PATTERN in parsed.types and not patterns:
+        parsed = replace(parsed, reason=_NO_PATTERN)
     words = number_words(plain)
     misspelt = [place for place, word in words.items() if is_misspelt(word)]
     reason = _why_not_understood(parsed, plain, words, misspelt)
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
     return replace(parsed, reason=_warn(parsed, plain, words))
+
+
+def _say_patterns(plain: str, names: Sequence[str]) -> str:
+    """Write a name that no table knows as a type in words that one does."""
+
+    def say(match: re.Match[str]) -> str:
+        known = _parse_text(f"Hide {match.group()}")
+        is_typed = known.status == "understood" and known.kind == "types"
+        is_type = is_typed and not known.topics and not known.cues
+        return match.group() if is_type else _ANY_PATTERN
+
+    for name in names:
+        plain = naming(name).sub(say, plain)
+    return plain
 
 
 def _parse_content(text: str) -> ParsedConstraint:

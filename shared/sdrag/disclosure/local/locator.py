@@ -21,6 +21,7 @@ from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_meaning import THRESHOLDS, find_by_meaning, needs_meaning
 from sdrag.disclosure.local.by_name import find_by_name
+from sdrag.disclosure.local.by_pattern import find_by_pattern
 from sdrag.disclosure.local.by_type import find_by_cue, find_by_type, find_sure
 from sdrag.disclosure.local.joined_text import JoinedText, find_mentions
 from sdrag.disclosure.local.scorer import is_available
@@ -150,6 +151,7 @@ def _locate(
         *set(by_form).difference(proposals),
         *find_by_name(document, mentions, parsed_rules),
         *find_sure(document.text, parsed_rules),
+        *find_by_pattern(document, parsed_rules),
     ]
     if locator.meaning:
         findings += find_by_meaning(document, proposals, gated, limits)

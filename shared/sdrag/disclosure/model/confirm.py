@@ -36,7 +36,7 @@ _TOKENS_PER_QUESTION = 100
 """With its answer: a model that takes in little is asked less at once."""
 _WRONG = "it was not JSON of that form, or left out a question"
 _GAP = " \N{HORIZONTAL ELLIPSIS} "
-_SURE = frozenset({"checked", "named", ENCODED})
+_SURE = frozenset({"checked", "named", "pattern", ENCODED})
 """Check digits and the author's own words outweigh a reply; a model can't be shown what
 is encoded as whoever decodes it reads it."""
 

@@ -154,6 +154,7 @@ def describe(
 
 def effects_of(parsed: ParsedConstraint) -> list[str]:
     """Say what a constraint hides, a thought an entry."""
+    patterns = parsed.constraint.patterns
     if parsed.kind in _WHOLE:
         return [_WHOLE[parsed.kind]]
     if parsed.identifying:
@@ -163,6 +164,7 @@ def effects_of(parsed: ParsedConstraint) -> list[str]:
         return [f"hides {sentences}{_quote(parsed.names)}, in every form"]
     everywhere = list(names_of(parsed.everywhere))
     effects = [f"{_join(everywhere)}, wherever they are"] if everywhere else []
+    effects += (f"what the pattern {_quote([p.name])} matches" for p in patterns)
     if parsed.kinds:
         effects.append(f"{_join(_kinds_of(parsed))}, by their labels and forms")
     effects += (_effect_of(topic, everywhere) for topic in parsed.topics)
