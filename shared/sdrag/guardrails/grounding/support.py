@@ -1,12 +1,11 @@
 """
 The local scorer: how far evidence supports a claim.
 
-Two questions are asked. Is the evidence about the same things? Five measurements, each
+Two questions are asked. Is the evidence about the same things? Two measurements, each
 over the claim's content words: the share, weighted by rarity, that is in one
-neighbourhood of three sentences; the numbers and the names that are anywhere; and how
-close each word piece of the claim is to the closest piece of the best sentences, in
-MiniLM's contextual embeddings (BERTScore recall, Zhang et al. 2020, section 3). The
-weights are hand-set.
+neighbourhood of three sentences; and how close each word piece of the claim is to the
+closest piece of the best sentences, in MiniLM's contextual embeddings (BERTScore
+recall, Zhang et al. 2020, section 3). The weights are hand-set.
 
 And does everything that makes the claim true or false stand there, and the same way?
 That is asked of the sentences that the claim rests on, by the rules of `agreement`. A
@@ -29,7 +28,6 @@ import numpy as np
 
 from sdrag.embeddings import embed_tokens
 from sdrag.guardrails.grounding.agreement import compare
-from sdrag.guardrails.statements.quantities import Value, read_numerals
 from sdrag.guardrails.statements.words import (
     TokenText,
     content_words,
@@ -48,13 +46,11 @@ if TYPE_CHECKING:
 
 Weights = Mapping[str, float]
 """The content words of a claim, with weights that sum to 1."""
-_NAME = re.compile(r"(?<!^)\b[A-Z][\w'-]+")
 _CANDIDATES = 6
-_NEIGHBOURHOODS = 2
 _LONGEST = 800
 _MOST_CITED = 4
 _LEAST_GAIN = 0.12
-_SLOPE, _MIDDLE = 3.0, 2.7
+_SLOPE, _MIDDLE = 3.0, 2.0
 _MISSING, _CONFLICT = 0.25, 0.49
 """What is left of the score of a claim that the evidence lacks a part of, or denies."""
 
@@ -107,7 +103,6 @@ def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support
     near = [_nearest(weighed, sets) if weighed else [] for weighed in weights]
     spoken, known = _embed(claims, evidence, near)
     read = read_sentences(evidence)
-    numerals = frozenset().union(*(v for text in read for v in read_numerals(text)))
     return [
         _score(
             claim,
@@ -116,7 +111,6 @@ def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support
             spoken[claim],
             _closeness(spoken[claim].pieces, [known[at] for at in places]),
             evidence=read,
-            numerals=numerals,
         )
         if weighed and evidence
         else Support(0.0, ())
@@ -132,7 +126,6 @@ def _score(
     closeness: Row,
     *,
     evidence: Sequence[TokenText],
-    numerals: frozenset[Value],
 ) -> Support:
     tokens = read_tokens(span.of(claim) for span in sentences(claim))
     value = max(
@@ -140,7 +133,6 @@ def _score(
         for at in range(len(sets))
     )
     value += 3.0 * closeness.mean() + 0.05 * np.log(closeness).sum()
-    value += _figures(tokens, numerals) + 0.2 * _names(claim, sets)
     score = 1.0 / (1.0 + math.exp(-_SLOPE * (float(value) - _MIDDLE)))
     cited = _choose_cited(weights, sets)
     agreement = compare(tokens, cited, evidence)
@@ -181,35 +173,14 @@ def _weigh(claim: str, sets: Sequence[frozenset[str]]) -> Weights:
 
 
 def _nearest(weights: Weights, sets: Sequence[frozenset[str]]) -> list[int]:
-    """Return the places of the sentences to compare with, and of their neighbours."""
+    """Return the places of the sentences to compare with."""
     covers = [_coverage(weights, words) for words in sets]
     best = sorted(range(len(sets)), key=covers.__getitem__, reverse=True)
-    around = [
-        near
-        for at in best[:_NEIGHBOURHOODS]
-        for near in range(max(0, at - 1), min(at + 2, len(sets)))
-    ]
-    return list(dict.fromkeys([*best[:_CANDIDATES], *around]))
+    return best[:_CANDIDATES]
 
 
 def _coverage(weights: Weights, words: frozenset[str]) -> float:
     return sum(weight for word, weight in weights.items() if is_among(word, words))
-
-
-def _figures(claim: TokenText, numerals: frozenset[Value]) -> float:
-    """Reward figures that are in the evidence, punish those that are not."""
-    stated = read_numerals(claim)
-    if not stated:
-        return 0.5
-    known = sum(not values.isdisjoint(numerals) for values in stated)
-    return 0.5 * known / len(stated) - 0.2 * (len(stated) - known)
-
-
-def _names(claim: str, sets: Sequence[frozenset[str]]) -> float:
-    """Return the share of a claim's names that are in the evidence."""
-    words: frozenset[str] = frozenset().union(*sets)
-    names = [word for name in _NAME.findall(claim) for word in content_words(name)]
-    return sum(name in words for name in names) / len(names) if names else 1.0
 
 
 def _embed(

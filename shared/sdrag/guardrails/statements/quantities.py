@@ -145,15 +145,6 @@ def in_base(quantity: Quantity) -> tuple[Value, str]:
     return round(quantity.value * factor, 9), base
 
 
-def read_numerals(tokens: TokenText) -> frozenset[frozenset[Value]]:
-    """Return the values of quantities in digits, each as it is and in its base unit."""
-    return frozenset(
-        frozenset({quantity.value, in_base(quantity)[0]})
-        for quantity in read_quantities(tokens)
-        if tokens[quantity.at].text[:1].isdigit()
-    )
-
-
 def read_periods(tokens: TokenText) -> frozenset[str]:
     """Return how often: the units of *a month*, *per day*, *weekly*."""
     words = [token.text for token in tokens]

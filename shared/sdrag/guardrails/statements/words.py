@@ -8,7 +8,7 @@ is coarse, and enough to tell what stands near what.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from sdrag.text.dates import NUMBER_WORDS
@@ -42,7 +42,6 @@ _CONJUNCTIONS = word_set(
     "and but or nor while although though whereas because if unless who whom which"
     " whose that when where"
 )
-_SIDING = word_set("vot argu speak rul decid campaign")
 PREFIX = 5
 """Letters by which relatives of a word are known."""
 
@@ -127,7 +126,7 @@ def read_sentences(texts: Iterable[str]) -> list[TokenText]:
                     base=stem(folded),
                     clause=clause,
                     hard=hard,
-                    content=_is_content(folded) or _takes_sides(tokens, folded),
+                    content=_is_content(folded),
                     name=written[0].isupper() and index > 0,
                     first=index == 0,
                 )
@@ -147,8 +146,3 @@ def _is_content(word: str) -> bool:
     if not word or not word[0].isalnum():
         return False
     return word in NUMBER_WORDS or not is_function_word(word)
-
-
-def _takes_sides(before: Sequence[Token], word: str) -> bool:
-    """Say whether *for* is the opposite of *against*, as in *vote for*."""
-    return word == "for" and bool(before) and before[-1].base in _SIDING
