@@ -53,7 +53,7 @@ from sdrag.text.cells import PlainView, plain_view, read_cells
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
 from sdrag.text.spans import SpanUnion
-from sdrag.vocabulary import Confidential, Finding, Passage
+from sdrag.vocabulary import Confidential, Finding, Passage, Span
 
 _BY_SCORER = frozenset({"scored", "again"})
 """The scorer knows no identifiers, and would mark digits of a UUID by chance."""
@@ -408,7 +408,7 @@ def _file_lines(
     values = (
         replace(finding, span=span)
         for finding in findings
-        for span in view.within_values(finding.span)
+        for span, _ in view.origins(finding.span)
     )
     _file(there, known, index, values, view.text)
     reading.decoded.append((index, view.text, there.get(index, [])))
@@ -416,9 +416,16 @@ def _file_lines(
 
 def _from_lines(findings: Iterable[Finding], view: PlainView) -> Iterator[Finding]:
     """Yield findings in the lines of a structure as spans of the structure."""
+    in_labels: dict[tuple[str, str, str], list[tuple[Span, float]]] = {}
     for finding in findings:
-        for span in view.spans(finding.span):
+        how = (finding.constraint_id, finding.reason, finding.type)
+        in_labels.setdefault(how, []).append((finding.span, finding.confidence))
+        for _, span in view.origins(finding.span):
             yield replace(finding, span=span)
+    for (constraint_id, reason, type_), found in in_labels.items():
+        if reason != "scored":
+            for span in view.find_keys(found):
+                yield Finding(span, constraint_id, reason, type=type_)
 
 
 def _by_encoding(

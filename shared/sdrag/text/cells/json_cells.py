@@ -157,7 +157,10 @@ def _scalar(reader: _Reader, match: re.Match[str]) -> int:
     if is_key:
         reader.key = text[first:last] or "?"
         if first < last:
-            reader.cells.append(Cell(first, last, "key", "", form, hard=True))
+            path = tuple(filter(None, reader.labels[-6:]))[-4:]
+            reader.cells.append(
+                Cell(first, last, "key", "", form, hard=True, path=path)
+            )
     elif form == "bare" and reader.open[-1] == "{" and not reader.key:
         return reader.position  # no JSON: a set, a template, a block of code
     else:

@@ -3,8 +3,9 @@ A structure written as lines of `label: value`, and the way back.
 
 Rules and networks know forms and prose, and no brackets, tags or heads of columns that
 stand far above. So they are shown each value on a line of its own behind its label,
-with escapes undone. What they find in a label is found nowhere; what they find in a
-value is found where that stands.
+with escapes undone. What they find in a value is found where that stands. A label says
+what a value is; only where it is a value itself, as a name is that a sum stands under,
+is what was found in it found in the key.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import html
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -47,6 +49,28 @@ _KEYS = word_set("id ids pid uuid guid hash sha port serial epoch timestamp")
 _LONGEST_LABEL, _LONGEST_CAPITALS = 60, 5
 
 
+Piece = tuple[int, int, int, int]
+"""Where a stretch is in the lines, from and to, and where in the text that was read."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Label(Confidential):
+    """
+    A key before its value.
+
+    Args:
+        key: As it was read.
+        span: Where it stands in the text that was read.
+        path: The labels of what it is in.
+        words: Where its words are in the lines, from and to.
+    """
+
+    key: str
+    span: Span
+    path: tuple[str, ...]
+    words: tuple[tuple[int, int], ...]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class PlainView(Confidential):
     """
@@ -54,49 +78,75 @@ class PlainView(Confidential):
 
     Args:
         text: The lines.
-        pieces: For each stretch of a value: where it is in the lines, from and to, and
-            where in the text that was read.
+        pieces: The stretches of values.
+        labels: In order.
     """
 
     text: str
-    pieces: tuple[tuple[int, int, int, int], ...]
+    pieces: tuple[Piece, ...]
+    labels: tuple[Label, ...] = ()
 
-    def spans(self, span: Span) -> Iterator[Span]:
-        """Yield where what is found in the lines stands in the text that was read."""
-        start = end = -1
-        for first, last, origin, origin_end in self._touched(span):
-            same = last - first == origin_end - origin
-            begin = origin + max(0, span.start - first) if same else origin
-            stop = origin_end - max(0, last - span.end) if same else origin_end
-            if begin == end:
-                end = stop
-                continue
-            if start >= 0:
-                yield Span(start, end)
-            start, end = begin, stop
-        if start >= 0:
-            yield Span(start, end)
+    def origins(self, span: Span) -> Iterator[tuple[Span, Span]]:
+        """Yield what of a span is of values: in the lines, and in the text read."""
+        last: tuple[Span, Span] | None = None
+        for start, end, first, final in self._touched(span):
+            here = Span(max(start, span.start), min(end, span.end))
+            there = Span(first, final)
+            if end - start == final - first:
+                there = Span(first + here.start - start, final - end + here.end)
+            if last and (last[0].end, last[1].end) == (here.start, there.start):
+                here = Span(last[0].start, here.end)
+                there = Span(last[1].start, there.end)
+            elif last:
+                yield last
+            last = here, there
+        if last:
+            yield last
 
-    def within_values(self, span: Span) -> Iterator[Span]:
-        """Yield what of a span of the lines is of values, and not of labels."""
-        start = end = -1
-        for first, last, *_ in self._touched(span):
-            begin, stop = max(first, span.start), min(last, span.end)
-            if begin == end:
-                end = stop
-                continue
-            if start >= 0:
-                yield Span(start, end)
-            start, end = begin, stop
-        if start >= 0:
-            yield Span(start, end)
+    def _touched(self, span: Span) -> Iterator[Piece]:
+        index = bisect_right(self.pieces, (span.start, len(self.text) + 1)) - 1
+        for piece in self.pieces[max(0, index) :]:
+            if piece[0] >= span.end:
+                return
+            if piece[1] > span.start:
+                yield piece
 
-    def _touched(self, span: Span) -> Iterator[tuple[int, int, int, int]]:
-        index = max(0, bisect_right(self.pieces, (span.start, len(self.text) + 1)) - 1)
-        while index < len(self.pieces) and self.pieces[index][0] < span.end:
-            if self.pieces[index][1] > span.start:
-                yield self.pieces[index]
-            index += 1
+    def find_keys(self, found: Iterable[tuple[Span, float]]) -> Iterator[Span]:
+        """
+        Yield the keys that are values themselves, as in `{"rosa": 3, "dmitri": 7}`.
+
+        Field names are rare words too. So a key is one if all of it was found, and
+        surely, or most keys beside it were found as well and no record repeats it.
+
+        Args:
+            found: What may be hidden in the lines, each with its confidence.
+        """
+        sure: dict[tuple[int, int], float] = {}
+        for span, confidence in found:
+            for label in self._labels_in(span):
+                for first, last in label.words:
+                    if span.start <= first and last <= span.end:
+                        sure[first, last] = max(confidence, sure.get((first, last), 0))
+        whole = [each for each in self.labels if sure.keys() >= {*each.words}]
+        often = Counter((each.path, each.key) for each in self.labels)
+        beside = Counter(path for path, _ in often)
+        taken = Counter(path for path, _ in {(each.path, each.key) for each in whole})
+        for label in whole:
+            surely = min(sure[word] for word in label.words) >= _SURE
+            most = taken[label.path] * 2 > beside[label.path]
+            if surely or (most and often[label.path, label.key] == 1):
+                yield label.span
+
+    def _labels_in(self, span: Span) -> Iterator[Label]:
+        index = bisect_right(self.labels, span.start, key=lambda each: each.words[0][0])
+        for label in self.labels[max(0, index - 1) :]:
+            if label.words[0][0] >= span.end:
+                return
+            yield label
+
+
+_SURE = 0.7
+"""A rare word that might be a name is found with less."""
 
 
 def plain_view(layout: Layout) -> PlainView | None:
@@ -110,40 +160,74 @@ def label_words(label: str) -> str:
 
 
 def _write(layout: Layout) -> PlainView:
-    lines: list[str] = []
-    pieces: list[tuple[int, int, int, int]] = []
-    position = 0
+    lines = _Lines(layout.text)
+    key: Cell | None = None
     done = -1
-
-    def add(said: str, origin: int = -1, length: int = 0) -> None:
-        nonlocal position
-        lines.append(said)
-        if origin >= 0 and said:
-            pieces.append((position, position + len(said), origin, origin + length))
-        position += len(said)
-
     for cell in layout.cells:
         if not cell.hard:
             gap = layout.text[done : cell.start] if done >= 0 else ""
-            if position and (done < 0 or len(gap) > _LONGEST_GAP):
-                gap = "\n\n"
-            add(gap)
-            add(layout.text[cell.start : cell.end], cell.start, cell.end - cell.start)
-            done = cell.end
+            is_far = done < 0 or len(gap) > _LONGEST_GAP
+            lines.add("\n\n" if lines.position and is_far else gap)
+            lines.copy(cell)
         elif cell.role not in NAMING:
-            lead = _lead(cell)
-            add((("\n" if lead else "\n\n") if position else "") + lead)
+            lines.begin()
+            lines.label(_lead(cell), key)
             for said, origin, length in _undo(layout.text, cell):
-                add(said, origin, length)
-            done = -1
-        else:
-            done = -1
+                lines.add(said, origin, length)
+            key = None
+        elif cell.role == "key":
+            if key is not None:  # what it names is no value
+                lines.begin()
+                lines.label(f"{label_words(lines.said(key)).capitalize()}: ", key)
+            key = cell
+        done = -1 if cell.hard else cell.end
     for cell in layout.cells:
-        key = layout.text[cell.start : cell.end]
-        if cell.hard and cell.role in NAMING and _may_tell(key, cell):
-            add("\n\n")
-            add(key, cell.start, len(key))
-    return PlainView("".join(lines), tuple(pieces))
+        if cell.hard and cell.role in NAMING and _may_tell(lines.said(cell), cell):
+            lines.begin()
+            lines.copy(cell)
+    return PlainView("".join(lines.lines), tuple(lines.pieces), tuple(lines.labels))
+
+
+class _Lines:
+    """Lines as they are written, with where each piece came from."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines: list[str] = []
+        self.pieces: list[Piece] = []
+        self.labels: list[Label] = []
+        self.position = 0
+
+    def said(self, cell: Cell) -> str:
+        return self.text[cell.start : cell.end]
+
+    def begin(self) -> None:
+        """Leave a line blank: no value goes on in the next one."""
+        self.add("\n\n" if self.position else "")
+
+    def copy(self, cell: Cell) -> None:
+        self.add(self.said(cell), cell.start, cell.end - cell.start)
+
+    def add(self, said: str, origin: int = -1, length: int = 0) -> None:
+        end = self.position + len(said)
+        if origin >= 0 and said:
+            self.pieces.append((self.position, end, origin, origin + length))
+        self.lines.append(said)
+        self.position = end
+
+    def label(self, lead: str, key: Cell | None) -> None:
+        """Add a label, and note where the words of its key stand in it."""
+        words = label_words(self.said(key)).lower() if key else ""
+        at = lead.lower().rfind(words)
+        places = []
+        for word in words.split() if at >= 0 else ():
+            at = lead.lower().find(word, at)
+            places.append((self.position + at, self.position + at + len(word)))
+            at += len(word)
+        if key and places:
+            label = Label(self.said(key), key.span, key.path, tuple(places))
+            self.labels.append(label)
+        self.add(lead)
 
 
 _LONGEST_GAP = 200

@@ -38,10 +38,11 @@ def is_yaml(text: str, start: int, end: int) -> bool:
         return False
     lines = [_LINE.fullmatch(line) for line in body.splitlines()]
     keyed = [line for line in lines if line and line["key"]]
-    if not keyed or not all(lines) or len(lines) == 1:
-        return False  # a word and a colon are a sentence as well
-    if body.lstrip().startswith(("---\n", "%YAML")):
-        return True
+    if not keyed or not all(lines):
+        return False
+    sure = body.lstrip().startswith(("---\n", "%YAML")) or _has_flow(body)
+    if sure or len(lines) == 1:
+        return sure  # a word and a colon are a sentence as well
     programs = sum(
         _WORD.fullmatch(line["key"].strip("\"'")) is not None for line in keyed
     )
@@ -55,6 +56,22 @@ def is_yaml(text: str, start: int, end: int) -> bool:
         return True
     listed, mapped = _find_nesting(list(filter(None, lines)))
     return mapped or (listed and programs > 0)
+
+
+_FLOW = re.compile(r"^[ ]*(?:-[ ]+)*(?:[^\n:A-Z][^\n:]*:[ ]+)?[{\[]", re.MULTILINE)
+
+
+def _has_flow(body: str) -> bool:
+    """Say whether a value is a mapping or list in brackets, and all of it parses."""
+    if not _FLOW.search(body):
+        return False
+    try:
+        return any(
+            isinstance(event, yaml.CollectionStartEvent) and event.flow_style
+            for event in [*yaml.parse(body, Loader=_LOADER)]
+        )
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
 
 
 def _find_nesting(lines: list[re.Match[str]]) -> tuple[bool, bool]:
@@ -120,7 +137,7 @@ def _scan(text: str, start: int, end: int) -> Iterator[Cell]:
             cell = _cell(text, start, token, depth, labels, key)
             if is_key:
                 key, is_key = str(getattr(token, "value", "")), False
-                cell = cell and cell._replace(role="key", label="", path=())
+                cell = cell and cell._replace(role="key", label="")
             if cell:
                 yield cell
 
