@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import onnx
 import torch
-from onnx.helper import make_function, make_node, make_opsetid
 from safetensors import safe_open
 from safetensors.numpy import save_file
 from torch.nn import Linear, Module
@@ -34,15 +33,17 @@ from benchmarks.networks.layers import (
     model_folder,
     run_layers,
 )
-from benchmarks.networks.quantize import (
-    LEAST_GELU,
-    name_smoothing,
-    quantize,
-    reads_activation,
-    record_inputs,
-)
+from benchmarks.networks.quantize import quantize, record_inputs
 from benchmarks.networks.scorer import GateNetwork, InView, LateInteraction, Queries
 from benchmarks.networks.tagger import TaggerNetwork
+from benchmarks.networks.whole_numbers import (
+    GROUP,
+    LEAST,
+    OPSET,
+    WORDS,
+    multiply_whole_numbers,
+    name_weights,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -50,10 +51,6 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[2] / "shared" / "sdrag"
 LOCAL = PACKAGE / "disclosure" / "local"
 TRAINED = Path(__file__).parent / "trained"
-GROUP = 32
-"""Numbers of a row that share a scale."""
-_LEAST = 1e-8
-_OPSET = 20
 _UNUSED = frozenset(
     {"embeddings.position_ids", "pooler.dense.bias", "pooler.dense.weight"}
 )
@@ -192,7 +189,7 @@ def export(graph: Graph) -> onnx.ModelProto:
         dynamo=True,
         optimize=False,
         verify=False,
-        opset_version=_OPSET,
+        opset_version=OPSET,
         input_names=[*graph.inputs],
         output_names=[*graph.outputs],
         dynamic_shapes=(tuple(free),),
@@ -206,7 +203,7 @@ def export(graph: Graph) -> onnx.ModelProto:
         for name, row in graph.network.named_parameters(remove_duplicate=False)
     }
     _strip(model, names)
-    _multiply_whole_numbers(model)
+    multiply_whole_numbers(model)
     return model
 
 
@@ -223,153 +220,12 @@ def _strip(model: onnx.ModelProto, names: Mapping[str, str]) -> None:
             continue  # a constant
         for node in model.graph.node:
             node.input[:] = [name if n == weights.name else n for n in node.input]
-        weights.CopyFrom(_name_weights(name, weights.data_type, weights.dims))
-
-
-def _name_weights(name: str, kind: int, shape: Sequence[int]) -> onnx.TensorProto:
-    """Return weights that are in a file."""
-    weights = onnx.TensorProto(name=name, data_type=kind, dims=shape)
-    weights.data_location = onnx.TensorProto.EXTERNAL
-    weights.external_data.add(key="location", value="weights")
-    return weights
+        weights.CopyFrom(name_weights(name, weights.data_type, weights.dims))
 
 
 def _published_name(name: str) -> str:
     """Return the name of weights in the packaged MiniLM, marked as of there."""
     return f"minilm:{name.removeprefix('bert.').replace('upper.', 'encoder.layer.')}"
-
-
-def _multiply_whole_numbers(model: onnx.ModelProto) -> None:
-    """Let the linear layers of MiniLM, and its table of words, take whole numbers."""
-    held = {weights.name: weights for weights in model.graph.initializer}
-    turned = {
-        node.output[0]: node
-        for node in model.graph.node
-        if node.op_type == "Transpose" and node.input[0] in held
-    }
-    more: dict[str, onnx.TensorProto] = {}
-    for node in model.graph.node:
-        if node.op_type == "Gather" and node.input[0].endswith(_WORDS):
-            table = held[node.input[0]]
-            rows, width = table.dims
-            table.data_type = onnx.TensorProto.INT8
-            name = f"{table.name}.scale"
-            shape = [rows, width // GROUP]
-            more[name] = _name_weights(name, onnx.TensorProto.FLOAT16, shape)
-            node.input.append(name)
-            node.op_type, node.domain = "Words", _DOMAIN
-        elif node.op_type == "MatMul" and node.input[1] in turned:
-            turn = turned[node.input[1]]
-            weights = held[turn.input[0]]
-            name, _, kind = weights.name.rpartition(".")
-            if kind != "weight" or not (".attention." in name or ".dense" in name):
-                continue  # a head or a narrow pair, which are small
-            if turn in model.graph.node:
-                model.graph.node.remove(turn)
-                width, count = weights.dims
-                weights.data_type = onnx.TensorProto.INT8
-                weights.dims[:] = [count, width]
-            beside = {f"{weights.name}.scale": width, name_smoothing(name): count}
-            node.op_type, node.domain = "Linear", _DOMAIN
-            if reads_activation(name):
-                beside[f"{name}.offset"] = width
-                node.op_type = "LinearOfGelu"
-            more |= {
-                n: _name_weights(n, onnx.TensorProto.FLOAT, [size])
-                for n, size in beside.items()
-            }
-            node.input[:] = [node.input[0], weights.name, *beside]
-    model.graph.initializer.extend(more.values())
-    model.functions.extend([_LINEAR, _LINEAR_OF_GELU, _LOOK_UP])
-    model.opset_import.extend([make_opsetid(_DOMAIN, 1), make_opsetid(_RUNTIME, 1)])
-
-
-_DOMAIN, _RUNTIME = "sdrag", "com.microsoft"
-_WORDS = "word_embeddings.weight"
-
-
-def _number(name: str, value: Any) -> onnx.NodeProto:
-    tensor = onnx.numpy_helper.from_array(np.asarray(value))
-    return make_node("Constant", [], [name], value=tensor)
-
-
-def _function(
-    name: str, inputs: Sequence[str], nodes: Sequence[onnx.NodeProto]
-) -> onnx.FunctionProto:
-    """Return a function of a graph, whose last node gives its output."""
-    opset = [make_opsetid("", _OPSET), make_opsetid(_RUNTIME, 1)]
-    return make_function(_DOMAIN, name, inputs, nodes[-1].output, nodes, opset)
-
-
-def _multiply(levels: int, zero: int) -> list[onnx.NodeProto]:
-    """
-    Return the nodes that multiply inputs in eight bits.
-
-    Args:
-        levels: Whole numbers between zero and the largest input of a token.
-        zero: The whole number that stands for zero.
-    """
-    return [
-        _number("levels", np.float32(levels)),
-        _number("least", np.float32(_LEAST)),
-        _number("one", np.float32(1)),
-        _number("zero", np.uint8(zero)),
-        _number("last", np.array([-1])),
-        make_node("ReduceMax", ["sizes", "last"], ["widest"], keepdims=1),
-        make_node("Max", ["widest", "least"], ["range"]),
-        make_node("Div", ["levels", "range"], ["finer"]),
-        make_node("Mul", ["even", "finer"], ["fine"]),
-        make_node("QuantizeLinear", ["fine", "one", "zero"], ["whole"]),
-        make_node(
-            "MatMulIntegerToFloat",
-            ["whole", "weight", "one", "scale", "zero"],
-            ["sums"],
-            domain=_RUNTIME,
-        ),
-        make_node("Div", ["range", "levels"], ["coarser"]),
-        make_node("Mul", ["sums", "coarser"], ["output"]),
-    ]
-
-
-_LINEAR = _function(
-    "Linear",
-    ["states", "weight", "scale", "smooth"],
-    [
-        make_node("Mul", ["states", "smooth"], ["even"]),
-        make_node("Abs", ["even"], ["sizes"]),
-        *_multiply(127, 128),
-    ],
-)
-_LINEAR_OF_GELU = _function(
-    "LinearOfGelu",
-    ["states", "weight", "scale", "smooth", "offset"],
-    [
-        _number("lowest", np.float32(LEAST_GELU)),
-        make_node("Add", ["states", "lowest"], ["positive"]),
-        make_node("Mul", ["positive", "smooth"], ["even"]),
-        make_node("Identity", ["even"], ["sizes"]),
-        *_multiply(255, 0),
-        make_node("Add", ["output", "offset"], ["moved"]),
-    ],
-)
-"""What an activation gives is never below -.17, so no level is spent on less."""
-_LOOK_UP = _function(
-    "Words",
-    ["table", "ids", "scale"],
-    [
-        _number("groups", np.array([0, 0, -1, GROUP])),
-        _number("together", np.array([0, 0, -1])),
-        _number("last", np.array([-1])),
-        make_node("Gather", ["table", "ids"], ["whole"]),
-        make_node("Cast", ["whole"], ["rows"], to=onnx.TensorProto.FLOAT),
-        make_node("Reshape", ["rows", "groups"], ["grouped"]),
-        make_node("Gather", ["scale", "ids"], ["half"]),
-        make_node("Cast", ["half"], ["scales"], to=onnx.TensorProto.FLOAT),
-        make_node("Unsqueeze", ["scales", "last"], ["each"]),
-        make_node("Mul", ["grouped", "each"], ["scaled"]),
-        make_node("Reshape", ["scaled", "together"], ["words"]),
-    ],
-)
 
 
 def pack(
@@ -393,10 +249,10 @@ def pack(
         if name not in _UNUSED
     }
     for name, row in rows.items():
-        if name.endswith(_WORDS):
+        if name.endswith(WORDS):
             wide = row.astype(np.float32).reshape(len(row), -1, GROUP)
             scale = (np.abs(wide).max(axis=2, keepdims=True) / 127).astype(np.float16)
-            fine = np.round(wide / np.maximum(scale.astype(np.float32), _LEAST))
+            fine = np.round(wide / np.maximum(scale.astype(np.float32), LEAST))
             packed[name] = fine.clip(-127, 127).astype(np.int8).reshape(row.shape)
             packed[f"{name}.scale"] = scale[..., 0]
     save_file({**packed, **whole}, target, metadata)
