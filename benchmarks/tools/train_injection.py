@@ -1,119 +1,216 @@
 """
-Train the head of the injection classifier, or measure by folds how well it does.
+Train the head of the injection classifier.
 
     python benchmarks/tools/train_injection.py DATA_FOLDER OUTPUT
-    python benchmarks/tools/train_injection.py DATA_FOLDER --folds
 
-`DATA_FOLDER` holds `bipia`, `notinject`, `privacylens`, `poisonedrag` and `spia`. The
-output takes the place of `head.json` in `sdrag.guardrails.injection`.
+`DATA_FOLDER` holds `bipia`, `privacylens`, `poisonedrag` and `spia`. The output takes
+the place of `head.json` in `sdrag.guardrails.injection`.
 
-On the data that the load_head head was trained on, that head is not measured. Each of
-five folds trains a head on the attack categories and e-mails of the others, and is
-scored on attacks of categories it has never seen, in e-mails it has never seen, at the
-start, in the middle and at the end. NotInject, harmless prompts full of trigger words,
-is trained on by nobody, and is scored by every fold.
+Positive windows are the attacks of BIPIA, inserted into clean passages at the start,
+in the middle and at the end; negative windows are everything else in those passages:
+BIPIA's e-mails, PrivacyLens's stories and messages, PoisonedRAG's passages and TAB's
+judgments, all under MIT. NotInject is never read, nor is any share-alike set.
+A false alarm costs more than a miss, since it takes an innocent passage from an answer.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import re
 import sys
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.suites.injection import Example, Scored, score, summary
-from benchmarks.suites.json_files import read_json
-from benchmarks.tools.injection_training import (
-    POSITIONS,
-    Remembered,
-    fit,
-    insert,
-    read_attacks,
-    read_emails,
-    read_others,
+import numpy as np
+
+from sdrag.embeddings import DIMENSIONS, embed_texts
+from sdrag.guardrails.injection.classifier import (
+    WIDTH,
+    InjectionHead,
+    Windows,
+    cut,
+    features,
+    has_context,
 )
-from sdrag.guardrails.injection import InjectionSection
-from sdrag.guardrails.injection.classifier import classify
+from sdrag.text.sentences import sentences
+from sdrag.vocabulary import Span
 
-FOLDS = 5
+if TYPE_CHECKING:
+    from sdrag.guardrails.injection.classifier import Matrix, Row, Vectors
+
+POSITIONS = ("start", "middle", "end")
+FALSE_ALARM_COST = 6.0
+_RIDGE_EMBEDDING = 30.0
+_RIDGE_FORM = 3.0
+_ROUNDS = 12
+_INSERTED = 3000
+_KEPT_NEGATIVES = 0.1
+_OTHERS = 700
+_MESSAGE = re.compile(r'"(?:content|body|message|text)": "((?:[^"\\]|\\.){150,1500})"')
 
 
-def main(arguments: list[str]) -> None:
-    """Train on all the data and write the weights, or print what the folds give."""
-    if len(arguments) != 2:
-        sys.exit(__doc__)
-    data = Path(arguments[0])
-    if arguments[1] == "--folds":
-        print(json.dumps(cross_validate(data, InjectionSection()), indent=2))
-        return
+class Remembered:
+    """Embeddings of texts that come again and again."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Any] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Embed what was not embedded before."""
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._held]
+        if fresh:
+            self._held.update(zip(fresh, embed_texts(fresh), strict=True))
+        return np.stack([self._held[text] for text in texts])
+
+
+def main(data: Path, output: Path) -> None:
+    """Train on all the data and write the weights."""
     others = read_others(data, random.Random(0))
     head = fit(read_emails(data), others, read_attacks(data), Remembered())
-    load_head = {
-        "bias": round(head.bias, 5),
-        "weights": [round(float(weight), 5) for weight in head.weights],
-    }
-    weights = json.dumps(load_head) + "\n"
-    Path(arguments[1]).write_text(weights, encoding="utf-8")
+    weights = [round(float(weight), 5) for weight in head.weights]
+    content = json.dumps({"bias": round(head.bias, 5), "weights": weights})
+    output.write_text(f"{content}\n", encoding="utf-8")
 
 
-def cross_validate(
-    data: Path, section: InjectionSection, *, seed: int = 0
-) -> dict[str, Any]:
-    """
-    Score the development data without ever scoring what a head was trained on.
-
-    Args:
-        data: The folder that holds `bipia`, `notinject` and the others.
-        section: The threshold, and whether there is a head at all.
-        seed: Cuts the folds and places the attacks.
-    """
-    draw = random.Random(seed)
-    remembered = Remembered()
-    attacks, emails = read_attacks(data), read_emails(data)
-    others = read_others(data, draw)
-    categories = sorted({attack.category for attack in attacks})
-    draw.shuffle(categories)
-    draw.shuffle(emails)
-    harmless = _harmless(data)
-    scored: list[Scored] = []
-    for fold in range(FOLDS):
-        unseen = set(categories[fold::FOLDS])
-        head = fit(
-            [text for number, text in enumerate(emails) if number % FOLDS != fold],
-            others,
-            [attack for attack in attacks if attack.category not in unseen],
-            remembered,
-            seed=seed + fold,
-        )
-        classify_unseen = partial(classify, head=head, embedder=remembered)
-        examples = list(harmless)
-        for email in emails[fold::FOLDS]:
-            examples.append(Example(email, label=False, source="clean"))
-            for attack in attacks:
-                if attack.category in unseen:
-                    examples += _attacked(email, attack.text, attack.category, draw)
-        scored += score(examples, section, classify_unseen)
-    return summary(scored, section.threshold)
-
-
-def _attacked(
-    email: str, attack: str, category: str, draw: random.Random
-) -> Iterator[Example]:
-    for position in POSITIONS:
-        text, _ = insert(email, attack, position, draw.choice(["\n", " "]), draw)
-        yield Example(text, label=True, source=f"{category}/{position}")
-
-
-def _harmless(data: Path) -> list[Example]:
+def read_attacks(data: Path) -> list[str]:
+    """Read BIPIA's text and code attacks."""
     return [
-        Example(row["prompt"], label=False, source="notinject")
-        for name in ("NotInject_one.json", "NotInject_two.json")
-        for row in read_json(data / "notinject" / name)
+        text
+        for name in ("text_attack_train.json", "code_attack_train.json")
+        for texts in json.loads((data / "bipia" / name).read_text()).values()
+        for text in texts
     ]
 
 
+def read_emails(data: Path) -> list[str]:
+    """Read BIPIA's clean e-mails."""
+    lines = (data / "bipia" / "email_train.jsonl").read_text().splitlines()
+    return [json.loads(line)["context"] for line in lines]
+
+
+def read_others(data: Path, draw: random.Random) -> list[str]:
+    """Read passages of other kinds, a mixture of equal parts at most."""
+    kinds = (_stories(data), _answers(data), _judgments(data))
+    for kind in kinds:
+        draw.shuffle(kind)
+    return [text for kind in kinds for text in kind[: _OTHERS // len(kinds)]]
+
+
+def insert(
+    text: str, attack: str, position: str, separator: str, draw: random.Random
+) -> tuple[str, Span]:
+    """Put an attack into a text, between sentences, and say where it is."""
+    place = 0
+    if position == "end":
+        place = len(text)
+    elif position == "middle":
+        place = draw.choice([one.end for one in sentences(text)][:-1] or [len(text)])
+    before = text[:place] + (separator if place else "")
+    after = (separator if place < len(text) else "") + text[place:]
+    return before + attack + after, Span(len(before), len(before) + len(attack))
+
+
+def fit(
+    emails: Sequence[str],
+    others: Sequence[str],
+    attacks: Sequence[str],
+    embedder: Callable[[Sequence[str]], Vectors],
+) -> InjectionHead:
+    """
+    Train a head.
+
+    Args:
+        emails: Clean passages of the kind that is attacked.
+        others: Clean passages of other kinds.
+        attacks: What is inserted into both.
+        embedder: As `Remembered`.
+    """
+    draw = random.Random(0)
+    rows: list[Matrix] = []
+    labels: list[Row] = []
+    for text in (*emails, *others):
+        _add(rows, labels, cut(text), None, embedder)
+    for number in range(_INSERTED):
+        held = draw.choice(emails if number % 2 else others)
+        attack = draw.choice(attacks)
+        separator = draw.choice(["\n", " ", "\n\n"])
+        text, span = insert(held, attack, draw.choice(POSITIONS), separator, draw)
+        _add(rows, labels, cut(text), span, embedder, draw)
+    return _regression(np.vstack(rows), np.concatenate(labels))
+
+
+def _add(
+    rows: list[Matrix],
+    labels: list[Row],
+    pieces: Windows,
+    attack: Span | None,
+    embedder: Callable[[Sequence[str]], Vectors],
+    draw: random.Random | None = None,
+) -> None:
+    """Add the windows of a passage; of an attacked one, few of the clean windows."""
+    if not has_context(pieces.texts):
+        return
+    found = features(pieces.texts, embedder(pieces.texts))
+    marks = np.array([_attacked(span, attack) for span in pieces.spans], dtype=float)
+    kept = [
+        mark > 0 or draw is None or draw.random() < _KEPT_NEGATIVES for mark in marks
+    ]
+    rows.append(found[kept])
+    labels.append(marks[kept])
+
+
+def _attacked(window: Span, attack: Span | None) -> bool:
+    """Say whether at least half of a window is the attack's."""
+    if attack is None or not window.overlaps(attack):
+        return False
+    shared = min(window.end, attack.end) - max(window.start, attack.start)
+    return 2 * shared >= len(window)
+
+
+def _regression(rows: Matrix, labels: Row) -> InjectionHead:
+    """Fit by Newton's method, with a ridge over standardized features."""
+    middle, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    design = np.hstack([(rows - middle) / spread, np.ones((len(rows), 1))])
+    ridge = np.full(WIDTH + 1, _RIDGE_FORM)
+    ridge[:DIMENSIONS], ridge[-1] = _RIDGE_EMBEDDING, 1e-6
+    cost = np.where(labels > 0, 1.0, FALSE_ALARM_COST)
+    weights = np.zeros(WIDTH + 1)
+    for _ in range(_ROUNDS):
+        chances = 1.0 / (1.0 + np.exp(-np.clip(design @ weights, -30.0, 30.0)))
+        slope = design.T @ (cost * (chances - labels)) + ridge * weights
+        bend = (design * (cost * chances * (1.0 - chances))[:, None]).T @ design
+        weights -= np.linalg.solve(bend + np.diag(ridge), slope)
+    scaled = weights[:-1] / spread
+    return InjectionHead(scaled, float(weights[-1] - middle @ scaled))
+
+
+def _stories(data: Path) -> list[str]:
+    found = []
+    for case in json.loads((data / "privacylens" / "cases.json").read_text()):
+        found.append(case["vignette"]["story"])
+        seen = case["trajectory"]["executable_trajectory"]
+        found += [
+            message.replace("\\n", "\n").replace('\\"', '"')
+            for message in _MESSAGE.findall(seen)[:2]
+        ]
+    return found
+
+
+def _answers(data: Path) -> list[str]:
+    held = json.loads((data / "poisonedrag" / "nq.json").read_text())
+    cases = held.values() if isinstance(held, dict) else held
+    return [" ".join(case["adv_texts"][:2]) for case in cases]
+
+
+def _judgments(data: Path) -> list[str]:
+    lines = (data / "spia" / "tab_entities.jsonl").read_text().splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    return [text[at : at + 1000] for text in texts for at in (0, 1000, 2000)]
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*map(Path, sys.argv[1:]))
