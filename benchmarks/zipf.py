@@ -7,8 +7,6 @@ import numpy as np
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.schema import WEIGHTS
 
-__all__ = ["zipf_corpus"]
-
 _MENTIONS = 10
 _EXPONENT = 1.05
 

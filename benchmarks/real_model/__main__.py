@@ -28,7 +28,7 @@ from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
 from langchain_sdrag import models
 from sdrag import Options
 from sdrag.effects.limits import Limits
-from sdrag.effects.prompts import Prompt
+from sdrag.framework import Model
 from sdrag.privacy.audit import AuditEvent, count_failures
 
 HERE = Path(__file__).parent
@@ -38,7 +38,7 @@ USES = {
     "LlamaIndex": (uses.llamaindex, clients.openai_like),
 }
 LIMITS = Limits(seconds=600, concurrency=1)
-FIGURES = ("privacy", "over_redacted", "completeness", "unreadable_replies")
+FIGURES = ("privacy", "over_redacted", "completeness")
 ALLOWED = 0.02
 """How much more of harmless words a model may withhold than none."""
 
@@ -97,23 +97,15 @@ def _is_sealed(use: Callable[[], Any]) -> bool:
 def measure(url: str, count: int) -> Iterator[Row]:
     """Measure the redaction of notes and articles, without a model and with it."""
     client = clients.chat_openai(url)
-    port = models.complete(client)
-
-    def complete(prompt: Prompt) -> Any:
-        return port.call(prompt)
-
+    name, window = models.model_name(client), models.context_window(client)
+    llm = Model(models.complete(client), name, window)
     texts = {"notes": [read_json(HERE / "notes.json")]}
     texts |= {"articles": load_articles(None)[:count]} if count else {}
     for name, articles in texts.items():
         for model in ("none", "smollm2"):
-            settings = RcqaSettings(
-                complete=None if model == "none" else complete,
-                model_id=models.model_name(client),
-                window=models.context_window(client),
-                limits=LIMITS,
-            )
+            settings = RcqaSettings(llm=None if model == "none" else llm, limits=LIMITS)
             figures = evaluate_rcqa(articles, settings)
-            row = {figure: figures.get(figure, 0) for figure in FIGURES}
+            row = {figure: figures[figure] for figure in FIGURES}
             asked = {"calls": figures["model_calls"], "seconds": figures["seconds"]}
             yield {"texts": name, "model": model, **row, **asked}
 

@@ -29,14 +29,15 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from benchmarks.readability.documents import HERE, find_places, read
-from benchmarks.scorer.texts import Secret, Text, read_texts
-from benchmarks.scorer.train_gate import (
+from benchmarks.scorer.labelled import (
     FOLDER,
+    as_example,
     marks_in,
     parts_of,
     read_constraints,
     read_documents,
 )
+from benchmarks.scorer.texts import Secret, Text, read_texts
 from benchmarks.suites.json_files import load_articles
 from sdrag import Constraint
 from sdrag.disclosure.constraint_parser import parse
@@ -49,7 +50,6 @@ from sdrag.disclosure.local.by_example import (
 )
 from sdrag.disclosure.local.by_meaning import needs_meaning
 from sdrag.disclosure.local.lesson import HEARD, UNHEARD
-from sdrag.vocabulary import Example
 
 ARTICLES = Path(__file__).parents[1] / "articles"
 VAGUE = (
@@ -170,7 +170,7 @@ def draw_episode(
     labels = np.array([bool(each.marks) for each in rest])
     if not labels.any() or labels.all():
         return None
-    examples = tuple(_as_example(each) for each in shown)
+    examples = tuple(as_example(e.text, e.marks) for e in shown)
     lesson = learn(Constraint("c", words, examples=examples))
     assert lesson is not None
     rows = [
@@ -179,11 +179,6 @@ def draw_episode(
     ]
     features = np.array([[row[name] for name in FEATURES] for row in rows])
     return features, labels, hear(lesson.known["networks of examples"])
-
-
-def _as_example(sentence: Sentence) -> Example:
-    quoted = tuple(sentence.text[start:end] for start, end in sentence.marks)
-    return Example(sentence.text, quoted, () if quoted else (sentence.text,))
 
 
 def fit(episodes: Sequence[tuple[Any, Any, float]]) -> dict[str, dict[str, float]]:

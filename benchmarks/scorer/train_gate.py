@@ -17,14 +17,11 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import time
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from zlib import crc32
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -33,11 +30,17 @@ from transformers import AutoTokenizer
 
 from benchmarks.networks.layers import load_minilm, model_folder
 from benchmarks.networks.scorer import GateNetwork
+from benchmarks.scorer.labelled import (
+    FOLDER,
+    is_aside,
+    marks_in,
+    parts_of,
+    read_constraints,
+    read_documents,
+)
 from benchmarks.scorer.texts import Secret, Text, read_texts
 from sdrag.disclosure.local import scorer
-from sdrag.text.sentences import sentences
 
-FOLDER = Path(__file__).parent
 SCORER = Path(__file__).parents[1] / "networks" / "trained" / "scorer.safetensors"
 TOKENS = 1600
 """In a batch."""
@@ -48,12 +51,6 @@ FOREIGN = 0.3
 """What a sentence weighs for a constraint on another text: it could fall under it."""
 NEGATIVES, HARD = 2, 0.6
 """Sentences that a constraint leaves, for each; the share that the scorer takes."""
-JOINED = 0.25
-"""Share of sentences read together with the next: padding must not close one."""
-SHORT = 250
-"""Characters of a sentence that fits into what is read at once."""
-_LINE = re.compile(r"[^\s\n](?:[^\n]{0,298}[^\s\n](?!\w))?")
-_MARK = re.compile(r"\{\{([\w,\s]+)\|(.*?)\}\}", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -64,70 +61,6 @@ class Pair:
     constraint: str
     marks: tuple[tuple[int, int], ...]
     weight: float = 1.0
-
-
-def read_constraints(*, held_out: bool) -> dict[str, tuple[str, ...]]:
-    """Read the wordings of general constraints, those to learn or those held out."""
-    listed = tomllib.loads((FOLDER / "constraints.toml").read_text(encoding="utf-8"))
-    return {
-        name: tuple(entry["wordings"])
-        for name, entry in listed.items()
-        if entry.get("held_out", False) is held_out
-    }
-
-
-def read_documents(folder: Path, constraints: dict[str, tuple[str, ...]]) -> list[Text]:
-    """Read documents; each has a secret for every constraint, perhaps without marks."""
-    documents = []
-    for path in sorted(folder.glob("*.txt")):
-        source = path.read_text(encoding="utf-8")
-        for block in re.split(r"^== ", source, flags=re.MULTILINE)[1:]:
-            title, _, marked = block.partition("\n")
-            body, marks, done = "", {name: [] for name in constraints}, 0
-            for match in _MARK.finditer(marked):
-                body += marked[done : match.start()]
-                span = (len(body), len(body) + len(match[2]))
-                for name in match[1].replace(" ", "").split(","):
-                    if name in marks:
-                        marks[name].append(span)
-                body += match[2]
-                done = match.end()
-            secrets = [
-                Secret(constraints[name], tuple(spans)) for name, spans in marks.items()
-            ]
-            documents.append(Text(title, body + marked[done:], tuple(secrets)))
-    return documents
-
-
-def is_aside(text: Text) -> bool:
-    """Whether a document is measured on; that does not change as others are added."""
-    return crc32(text.body[:80].encode()) % 10 == 0
-
-
-def parts_of(text: Text, rng: random.Random | None = None) -> list[tuple[int, int]]:
-    """Return sentences, lines of their own and windows of long ones; at times two."""
-    spans = [
-        (line.start(), line.end())
-        for sentence in sentences(text.body)
-        for line in _LINE.finditer(text.body, sentence.start, sentence.end)
-    ]
-    ends = [*(end for _, end in spans[1:]), len(text.body)]
-    return [
-        (
-            start,
-            after if rng and after - start < SHORT and rng.random() < JOINED else end,
-        )
-        for (start, end), after in zip(spans, ends, strict=True)
-    ]
-
-
-def marks_in(secret: Secret, start: int, end: int) -> tuple[tuple[int, int], ...]:
-    """Return the marks of a secret within a sentence, in its offsets."""
-    return tuple(
-        (max(a, start) - start, min(b, end) - start)
-        for a, b in secret.marks
-        if a < end and start < b
-    )
 
 
 @cache

@@ -26,8 +26,8 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.suites.linkage import link_scores
-from benchmarks.suites.linkage_clusters import Cluster
+from benchmarks.suites.json_files import DATA
+from benchmarks.suites.linkage_clusters import Cluster, read_clusters
 from sdrag.disclosure.redacted_index import redact_for_audience
 from sdrag.effects.calls import Port
 from sdrag.engine import HostSearch
@@ -35,12 +35,11 @@ from sdrag.linkage import assess
 from sdrag.pipeline import Engine, Request, bind, disclose, retrieve
 from sdrag.policy import Policy
 from sdrag.state import open_state
-from sdrag.studio.evaluation.articles import Article
+from sdrag.studio.evaluation.articles import Article, read_articles
 from sdrag.studio.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.studio.evaluation.measures import completeness, witness_spans
+from sdrag.studio.evaluation.tuning import link_scores
 from sdrag.vocabulary import Passage
-
-__all__ = ["MODES", "measure_adversary"]
 
 MODES: Mapping[str, Mapping[str, Any] | None] = {
     "plain": None,
@@ -104,23 +103,17 @@ def _request(question: str, session: str) -> Request:
     return Request(question, session_id=session)
 
 
-def measure_adversary(
-    articles: Sequence[Article], clusters: Sequence[Cluster], top_k: int
+def adversary(
+    data: Path = DATA / "articles", first: int | None = None, top_k: int = 5
 ) -> dict[str, Any]:
     """
-    Ask adversarial and honest questions in every mode.
+    Ask 1, 5, 20 and 100 questions: what can be named, and what honest users get.
 
-    Args:
-        articles: With the words that each constraint hides.
-        clusters: With their linked pairs and entities.
-        top_k: Chunks retrieved.
-
-    Returns:
-        By mode and number of questions, the shares of hidden `facts`, linked `pairs`
-        and `names` that are named (chance has 0.2 of the names); by mode the
-        `completeness` of honest questions and the share of questions whose answer
-        `differs` for the twin.
+    By mode and number of questions, the shares of hidden `facts`, linked `pairs` and
+    `names` that are named (chance has 0.2 of the names); by mode the `completeness` of
+    honest questions and the share of questions whose answer `differs` for the twin.
     """
+    articles, clusters = read_articles(data)[:first], read_clusters()
     measured = {}
     for mode in MODES:
         with TemporaryDirectory() as folder:
@@ -187,8 +180,8 @@ def _measure_clusters(
         for chunk in sentence_chunks(document.text, document.id, {"doc": document.id})
     ]
     host = _Host(chunks, _PEOPLE, mode, folder / "clusters")
-    entities = {k: v for c in clusters for k, v in (c.entities or {}).items()}
-    gold = [pair for cluster in clusters for pair in cluster.linked_pairs or ()]
+    entities = {k: v for c in clusters for k, v in c.entities.items()}
+    gold = [pair for cluster in clusters for pair in cluster.linked_pairs]
     recall = {}
     for count, read in _interrogate(host, top_k):
         texts: dict[str, str] = defaultdict(str)

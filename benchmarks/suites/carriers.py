@@ -21,12 +21,9 @@ from typing import Any, NamedTuple
 import yaml
 
 import sdrag
-from benchmarks.suites.json_files import read_rows
+from benchmarks.suites.json_files import read_json
 from sdrag.errors import ConstraintNotUnderstoodError
 
-__all__ = ["TriedCase", "evaluate_carriers", "list_packaged", "read_cases"]
-
-_FIELDS = frozenset({"carrier", "kind", "text", "secrets", "keeps", "form"})
 _SETS = Path(__file__).parents[1] / "carriers"
 _LEAST = 0.95
 
@@ -50,44 +47,40 @@ class TriedCase(NamedTuple):
     broken: bool
 
 
-def list_packaged() -> dict[str, Path]:
-    """Return the packaged sets by their names."""
-    return {path.stem: path for path in sorted(_SETS.glob("*.jsonl"))}
-
-
-def read_cases(path: Path) -> list[dict[str, Any]]:
+def carriers(data: Path | None = None) -> dict[str, Any]:
     """
-    Read cases.
+    Redact JSON, CSV, chats, forms and logs: secrets gone, words kept, form whole.
 
-    Raises:
-        UsageError: A line is no case.
+    For each set `hidden`, the share of secrets that are gone; `kept`, of words that
+    stand; `broken` of `forms`; and `under`, the kinds and carriers with less than .95
+    of either, each with both shares.
     """
-    return read_rows(path, _case, f"a case with {', '.join(sorted(_FIELDS))}")
+    paths = [data] if data else sorted(_SETS.glob("*.jsonl"))
+    tried = {path.stem: [_try(case) for case in read_json(path)] for path in paths}
+    figures: dict[str, Any] = {name: _count(cases) for name, cases in tried.items()}
+    wrong = (case for cases in tried.values() for case in cases)
+    figures["errors"] = [
+        {
+            "kind": f"{case['carrier']}, {case['kind']}",
+            "before": case["text"],
+            "text": "; ".join([*left, *(f"-{w}" for w in lost), *["broken"] * broken]),
+            "after": released,
+        }
+        for case, released, left, lost, broken in wrong
+        if left or lost or broken
+    ]
+    return figures
 
 
-def evaluate_carriers(
-    cases: Iterable[Mapping[str, Any]],
-    on_tried: Callable[[TriedCase], None] | None = None,
-) -> dict[str, Any]:
-    """
-    Redact each case, and count over all, by kind and by carrier.
-
-    Returns:
-        `hidden`: the share of secrets that are gone; `kept`: of words that stand;
-        `broken` of `forms`; `under`: the kinds and carriers with less than .95 of
-        either, each with both shares.
-    """
+def _count(cases: Iterable[TriedCase]) -> dict[str, Any]:
     counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 6)
-    for case in cases:
-        tried = _try(case)
-        if on_tried is not None:
-            on_tried(tried)
+    for case, _, left, lost, broken in cases:
         row = (
-            len(case["secrets"]) - len(tried.left),
+            len(case["secrets"]) - len(left),
             len(case["secrets"]),
-            len(case["keeps"]) - len(tried.lost),
+            len(case["keeps"]) - len(lost),
             len(case["keeps"]),
-            int(tried.broken),
+            int(broken),
             int(bool(case["form"])),
         )
         kinds = (("all", ""), ("kind", case["kind"]), ("carrier", case["carrier"]))
@@ -154,15 +147,6 @@ def _keys(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _keys(inner) for key, inner in value.items()}
     return [_keys(inner) for inner in value] if isinstance(value, list) else None
-
-
-def _case(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row that is a case."""
-    if not row.keys() >= _FIELDS:
-        raise KeyError(*(_FIELDS - row.keys()))
-    if "constraint" not in row and "constraints" not in row:
-        raise KeyError("constraint")
-    return row
 
 
 _SHAPES: Mapping[str, Callable[[str, str], Any]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["auc", "f1", "rates"]
+import numpy as np
 
 
 def auc(scores: Sequence[float], labels: Sequence[bool]) -> float:
@@ -14,23 +14,13 @@ def auc(scores: Sequence[float], labels: Sequence[bool]) -> float:
     Returns:
         The area under the ROC curve, or NaN where one of the two kinds is missing.
     """
-    positives = sum(labels)
-    negatives = len(labels) - positives
-    if not positives or not negatives:
+    known, is_positive = np.array(scores), np.array(labels, dtype=bool)
+    positives, negatives = known[is_positive], np.sort(known[~is_positive])
+    if not len(positives) or not len(negatives):
         return float("nan")
-    order = sorted(range(len(scores)), key=scores.__getitem__)
-    wins = 0.0
-    below = start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and scores[order[end]] == scores[order[start]]:
-            end += 1
-        tied = sum(labels[index] for index in order[start:end])
-        lower = end - start - tied
-        wins += tied * (below + lower / 2.0)
-        below += lower
-        start = end
-    return wins / (positives * negatives)
+    below = np.searchsorted(negatives, positives, "left")
+    level = np.searchsorted(negatives, positives, "right")
+    return float((below + level).mean() / 2 / len(negatives))
 
 
 def rates(predicted: Sequence[bool], labels: Sequence[bool]) -> dict[str, float]:

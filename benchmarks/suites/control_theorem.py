@@ -35,8 +35,6 @@ from sdrag.highlight.verification import CutAt
 from sdrag.placeholders import DEFAULT
 from sdrag.vocabulary import Span
 
-__all__ = ["admissible_sets", "bits_of_control", "bits_of_prompt"]
-
 Counts = list[int]
 """How many sets there are of 0, 1, 2, ... highlights."""
 

@@ -9,19 +9,23 @@ that are measured, each with the words that are marked in it.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.scorer.train_gate import (
+from benchmarks.readability.examples import measure_folder
+from benchmarks.scorer.labelled import (
     FOLDER,
+    as_example,
     marks_in,
     parts_of,
     read_constraints,
     read_documents,
 )
+from benchmarks.suites.classification import auc
 from sdrag.disclosure.local.by_example import compare, learn, read_tokens
 from sdrag.disclosure.local.lesson import Lesson
 from sdrag.disclosure.local.scorer import (
@@ -32,15 +36,17 @@ from sdrag.disclosure.local.scorer import (
     score,
     unite,
 )
-from sdrag.vocabulary import Constraint, Example
-
-__all__ = ["evaluate_examples", "read_held_out"]
+from sdrag.vocabulary import Constraint
 
 ABSENT = 400
 """Sentences of each constraint that hold nothing of it."""
 TAKEN = 40
 """Of those that the networks are surest of, some are shown to stay."""
 RECALLS = (0.8, 0.9)
+_NUMBERS = (0, 1, 3, 6)
+"""Of the examples with words that go."""
+_DRAWS = 4
+"""Of examples, for each constraint and number."""
 
 
 @dataclass(frozen=True)
@@ -90,63 +96,51 @@ def read_held_out() -> dict[str, list[Sentence]]:
     return held
 
 
-def evaluate_examples(
-    held: Mapping[str, Sequence[Sentence]],
-    numbers: Sequence[int] = (0, 1, 3, 6),
+def examples(
+    blind: Path | None = None,
     stay: int = 0,
-    draws: int = 4,
+    sensitivity: str | None = None,
+    *,
+    each: bool = False,
 ) -> dict[str, Any]:
     """
-    Measure constraints with so many examples each.
+    Measure what examples teach, by none to six of them.
 
-    Args:
-        held: As `read_held_out` gives them.
-        numbers: Of the examples with words that go.
-        stay: Of sentences beside them that stay.
-        draws: Of examples for each constraint and number.
-
-    Returns:
-        For each number, of all sentences together: `area` under the curve, the share of
-        absent sentences opened at a recall, and the average `words` precision; and the
-        means over constraints, each with a threshold of its own.
+    Of all sentences together: `area` under the curve, the share of absent sentences
+    opened at a recall, and the average `words` precision; and the means over
+    constraints, each with a threshold of its own. With a folder of policies with
+    examples: what is left and lost in their documents.
     """
+    if blind:
+        return measure_folder(blind, sensitivity, each=each)
+    held = read_held_out()
     figures = {}
-    for number in numbers:
+    for number in _NUMBERS:
         rows = [
             row
             for text, listed in held.items()
-            for row in _draw(text, listed, number, stay if number else 0, draws)
+            for row in _draw(text, listed, number, stay if number else 0)
         ]
-        present = np.concatenate([row[0] for row in rows])
-        absent = np.concatenate([row[1] for row in rows])
-        told = np.concatenate([row[2] for row in rows])
-        labels = np.concatenate([row[3] for row in rows])
-        shares = {
-            f"opened@{recall}": _opened(present, absent, recall) for recall in RECALLS
-        }
-        apart = {
-            f"opened@{recall}": np.mean([_opened(*row[:2], recall) for row in rows])
-            for recall in RECALLS
-        }
+        present, absent, told, labels = map(np.concatenate, zip(*rows, strict=True))
+        apart = [_area_and_opened(*row[:2]) for row in rows]
         figures[str(number)] = {
-            "area": round(_area(present, absent), 4),
-            **{name: round(float(share), 3) for name, share in shares.items()},
+            **_area_and_opened(present, absent),
             "words": round(_precision(told, labels), 4),
             "by_constraint": {
-                "area": round(float(np.mean([_area(*row[:2]) for row in rows])), 4),
-                **{name: round(float(share), 3) for name, share in apart.items()},
+                name: round(float(np.mean([row[name] for row in apart])), 4)
+                for name in apart[0]
             },
         }
     return figures
 
 
 def _draw(
-    text: str, listed: Sequence[Sentence], number: int, stay: int, draws: int
+    text: str, listed: Sequence[Sentence], number: int, stay: int
 ) -> Iterator[tuple[Any, Any, Any, Any]]:
     """Yield logits of present and absent sentences, and of words with their labels."""
     draw = random.Random(f"{text} {number}")
     present = [each for each in listed if each.marks]
-    for _ in range(draws if number else 1):
+    for _ in range(_DRAWS if number else 1):
         documents = list(dict.fromkeys(each.document for each in present))
         chosen = draw.sample(documents, min(number, len(documents) - 3))
         shown = [
@@ -160,13 +154,9 @@ def _draw(
         shown += draw.sample(others[:TAKEN], stay)
         taken = {each.document for each in shown}
         rest = [each for each in listed if each.document not in taken]
-        lesson = learn(Constraint("c", text, examples=tuple(map(_as_example, shown))))
+        taught = tuple(as_example(one.text, one.marks) for one in shown)
+        lesson = learn(Constraint("c", text, examples=taught))
         yield _measure(rest, lesson)
-
-
-def _as_example(sentence: Sentence) -> Example:
-    quoted = tuple(sentence.text[start:end] for start, end in sentence.marks)
-    return Example(sentence.text, quoted, () if quoted else (sentence.text,))
 
 
 def _measure(
@@ -202,18 +192,14 @@ def _cosines(present: Sequence[Sentence], compared: Compared | None) -> list[Any
     return [each.cosines for each in score(texts, ["-"], compared)]
 
 
-def _area(present: Any, absent: Any) -> float:
-    """Return the area under the curve: how often what is present ranks higher."""
-    ranked = np.sort(absent)
-    below = np.searchsorted(ranked, present, "left")
-    beside = np.searchsorted(ranked, present, "right")
-    return float((below + beside).mean() / 2 / len(absent))
-
-
-def _opened(present: Any, absent: Any, recall: float) -> float:
-    """Return the share of absent sentences that are opened at a recall."""
-    least = np.sort(present)[max(0, len(present) - round(recall * len(present)))]
-    return float((absent >= least).mean())
+def _area_and_opened(present: Any, absent: Any) -> dict[str, float]:
+    """Return the area under the curve, and the share that is opened at recalls."""
+    labels = [True] * len(present) + [False] * len(absent)
+    figures = {"area": auc([*present, *absent], labels)}
+    for recall in RECALLS:
+        least = np.sort(present)[max(0, len(present) - round(recall * len(present)))]
+        figures[f"opened@{recall}"] = float((absent >= least).mean())
+    return {name: round(value, 4) for name, value in figures.items()}
 
 
 def _precision(told: Any, labels: Any) -> float:

@@ -1,14 +1,12 @@
 """
 How well a highlighter finds the gold passage, and whether it knows when to decline.
 
-The gold passage is `long_answer` where the file gives one (as RepliQA does), else the
-sentences that hold the answer. Every question is asked three times. Of its own
-paragraph it gives K-precision, recall and hit rate (the answer is in what was
-highlighted); declining it counts as nothing found. `answer_recall` is recall of the
-expected answer, for sets whose answers are in words of their own. Of a paragraph of
-another article, which cannot answer it, it gives precision, recall and F1 of declining;
-of another paragraph of the same article the harder figure. The pairing is drawn with a
-fixed seed.
+The gold passage is `long_answer` where the file gives one, else the sentences that hold
+the answer. Every question is asked three times. Of its own paragraph it gives
+K-precision, recall and hit rate (the answer is in what was highlighted); declining it
+counts as nothing found. Of a paragraph of another article, which cannot answer it, it
+gives precision, recall and F1 of declining; of another paragraph of the same article
+the harder figure. The pairing is drawn with a fixed seed.
 
 "Recall: proportion of tokens in the reference answer [that] are present in the model's
 response. K-Precision: proportion of tokens in the model's response that are present in
@@ -20,60 +18,74 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from benchmarks.suites.classification import f1
 from benchmarks.suites.json_files import read_json
+from sdrag.effects.calls import Port
+from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, run
-from sdrag.errors import UsageError
 from sdrag.highlight.answering import plan
 from sdrag.highlight.exchange import Inquiry, Settings
+from sdrag.highlight.highlighters import highlighter_named
+from sdrag.policy import Policy
+from sdrag.studio.cli.common import llm_of
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
-
-__all__ = [
-    "Article",
-    "GoldQuestion",
-    "Highlighted",
-    "evaluate_highlighter",
-    "figures",
-    "highlight_all",
-    "holds",
-    "k_precision",
-    "paired_questions",
-    "read_squad",
-    "recall",
-    "squad_articles",
-    "tokens",
-]
 
 _TOKEN = re.compile(r"\w+")
 
 
-def tokens(text: str) -> list[str]:
-    """Cut a text into lower-case words."""
-    return _TOKEN.findall(text.lower())
+def highlight(
+    data: Path,
+    engine: str = "local",
+    highlighter: str = "",
+    cut_at: str = "sentences",
+    min_words: int = 5,
+    min_sentence_words: int = 3,
+) -> dict[str, Any]:
+    """
+    Measure highlights of a SQuAD-style file against the gold passage, and declining.
+
+    The engine is local, or langchain:PROVIDER:MODEL; the highlighter local, baseline,
+    structured, two_steps or span.
+    """
+    model: Any = llm_of(engine, "--engine")
+    name = highlighter or ("structured" if model else "local")
+    section = {
+        "cut_at": cut_at,
+        "min_words": min_words,
+        "min_sentence_words": min_sentence_words,
+    }
+    rules = Policy.read({"highlight": section})
+    settings = Settings(highlighter_named(name), rules.highlight)
+    runner = PortRunner(Ports(complete=model and Port(model.complete)))
+    result = evaluate_highlighter(read_squad(data), settings, runner)
+    return {"highlighter": name, "cut_at": cut_at, **result}
 
 
 def k_precision(response: str, gold: str) -> float:
     """Give the share of the response's tokens that are in the gold passage."""
-    given, known = tokens(response), set(tokens(gold))
+    given, known = _tokens(response), set(_tokens(gold))
     return sum(token in known for token in given) / len(given) if given else 0.0
 
 
 def recall(response: str, reference: str) -> float:
     """Give the share of the reference's tokens that are in the response."""
-    wanted, given = tokens(reference), set(tokens(response))
+    wanted, given = _tokens(reference), set(_tokens(response))
     return sum(token in given for token in wanted) / len(wanted) if wanted else 0.0
 
 
 def holds(response: str, answer: str) -> bool:
     """Say whether an answer is in a response, up to case and whitespace."""
     return " ".join(answer.lower().split()) in " ".join(response.lower().split())
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,47 +110,19 @@ class GoldQuestion:
     hard: str | None = None
 
 
-Article = Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
-"""Paragraphs, each with its questions as SQuAD has them."""
-
-
-def read_squad(path: Path, *, seed: int = 0) -> list[GoldQuestion]:
-    """
-    Read a SQuAD-style file.
-
-    Raises:
-        UsageError: It is none.
-    """
-    try:
-        articles = squad_articles(read_json(path, "a SQuAD-style file"))
-        return list(paired_questions(articles, random.Random(seed)))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise UsageError(
-            f"{path.name} is no SQuAD-style file ({type(error).__name__})."
-        ) from None
-
-
-def squad_articles(content: Any) -> list[Article]:
-    """
-    Take the articles out of a SQuAD-style object.
-
-    Raises:
-        KeyError: It is none.
-        TypeError: Likewise.
-    """
-    return [
-        [
-            (paragraph["context"], paragraph["qas"])
-            for paragraph in article["paragraphs"]
-        ]
-        for article in content["data"]
+def read_squad(path: Path) -> list[GoldQuestion]:
+    """Read a SQuAD-style file; each question with paragraphs that do not answer it."""
+    articles = [
+        [(paragraph["context"], paragraph["qas"]) for paragraph in of["paragraphs"]]
+        for of in read_json(path)["data"]
     ]
+    return list(_paired(articles, random.Random(0)))
 
 
-def paired_questions(
-    articles: Sequence[Article], rng: random.Random
+def _paired(
+    articles: Sequence[Sequence[tuple[str, Sequence[Mapping[str, Any]]]]],
+    rng: random.Random,
 ) -> Iterator[GoldQuestion]:
-    """Yield the questions, each paired with paragraphs that do not answer it."""
     for index, article in enumerate(articles):
         elsewhere = [
             context
@@ -171,92 +155,44 @@ def _gold(context: str, qa: Mapping[str, Any]) -> str:
     return context[holding[0].start : holding[-1].end] if holding else answer["text"]
 
 
-@dataclass(frozen=True, slots=True)
-class Highlighted:
-    """
-    What was highlighted for one question.
-
-    Args:
-        asked: The question.
-        answering: From its paragraph; empty when it declined.
-        other: From another article's paragraph; `None` when there was none.
-        hard: From another paragraph of the same article.
-    """
-
-    asked: GoldQuestion
-    answering: str
-    other: str | None
-    hard: str | None
-
-
 def evaluate_highlighter(
     data: Sequence[GoldQuestion], settings: Settings, runner: EffectRunner
 ) -> dict[str, Any]:
-    """Ask every question and give the suite's figures."""
-    began = perf_counter()
-    result = figures(highlight_all(data, settings, runner))
-    return {**result, "seconds": round(perf_counter() - began, 3)}
+    """Ask every question of its paragraph and of the two others; give the figures."""
 
-
-def figures(results: Sequence[Highlighted]) -> dict[str, Any]:
-    """Give the suite's figures of what was highlighted."""
-    answerable = [item for item in results if item.asked.answers]
-    return {
-        "questions": len(results),
-        "k_precision": _mean(
-            k_precision(item.answering, item.asked.gold) for item in answerable
-        ),
-        "recall": _mean(recall(item.answering, item.asked.gold) for item in answerable),
-        "answer_recall": _mean(
-            recall(item.answering, item.asked.answers[0]) for item in answerable
-        ),
-        "hit_rate": _mean(
-            any(holds(item.answering, answer) for answer in item.asked.answers)
-            for item in answerable
-        ),
-        "declined": _declining(results, [item.other for item in results]),
-        "declined_hard": _declining(results, [item.hard for item in results]),
-    }
-
-
-def highlight_all(
-    data: Sequence[GoldQuestion], settings: Settings, runner: EffectRunner
-) -> list[Highlighted]:
-    """Highlight for every question, in its paragraph and in the two others."""
-
-    def highlighted(question: str, context: str | None) -> str | None:
-        if context is None:
-            return None
+    def highlighted(question: str, context: str) -> str:
         asked = Inquiry(question, (Passage("paragraph", context),))
         planned = run(plan(asked, settings), runner)
         return " ".join(highlight.text for highlight in planned.highlights)
 
-    return [
-        Highlighted(
-            item,
-            highlighted(item.question, item.context) or "",
-            highlighted(item.question, item.other),
-            highlighted(item.question, item.hard),
-        )
-        for item in data
-    ]
+    own = [(each, highlighted(each.question, each.context)) for each in data]
+    answerable = [pair for pair in own if pair[0].answers]
+
+    def declining(paragraphs: Iterable[tuple[str, str | None]]) -> Any:
+        """Precision, recall and F1; a positive is a question to decline."""
+        wrong = [not text for _, text in answerable]
+        right = [not text for each, text in own if not each.answers]
+        right += [not highlighted(*pair) for pair in paragraphs if pair[1] is not None]  # type: ignore[arg-type]
+        if not right:
+            return None
+        hits, false = sum(right), sum(wrong)
+        precision = hits / (hits + false) if hits + false else 0.0
+        share = hits / len(right)
+        return {"precision": precision, "recall": share, "f1": f1(precision, share)}
+
+    return {
+        "questions": len(data),
+        "k_precision": _mean(k_precision(text, each.gold) for each, text in answerable),
+        "recall": _mean(recall(text, each.gold) for each, text in answerable),
+        "hit_rate": _mean(
+            any(holds(text, answer) for answer in each.answers)
+            for each, text in answerable
+        ),
+        "declined": declining((each.question, each.other) for each in data),
+        "declined_hard": declining((each.question, each.hard) for each in data),
+    }
 
 
-def _declining(
-    results: Sequence[Highlighted], elsewhere: Sequence[str | None]
-) -> dict[str, float] | None:
-    """Precision, recall and F1 of declining; a positive is a question to decline."""
-    wrong = [not item.answering for item in results if item.asked.answers]
-    right = [not item.answering for item in results if not item.asked.answers]
-    right += [not text for text in elsewhere if text is not None]
-    if not right:
-        return None
-    hits, false = sum(right), sum(wrong)
-    precision = hits / (hits + false) if hits + false else 0.0
-    share = hits / len(right)
-    return {"precision": precision, "recall": share, "f1": f1(precision, share)}
-
-
-def _mean(values: Any) -> float:
-    listed = [float(value) for value in values]
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
     return sum(listed) / len(listed) if listed else 0.0

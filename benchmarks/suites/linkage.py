@@ -10,44 +10,57 @@ attacker runs the resolver on the masked corpus, over what is still there to be 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
+from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
-from benchmarks.suites.linkage_clusters import LEAKED_ABOVE, Cluster
+from benchmarks.suites.linkage_clusters import (
+    CLUSTERS,
+    LEAKED_ABOVE,
+    Cluster,
+    read_clusters,
+)
 from sdrag.detectors import Detector
-from sdrag.effects.steps import EffectRunner
-from sdrag.errors import UsageError
+from sdrag.detectors.local import LocalDetector
 from sdrag.linkage import Assessment, Masked, assess, fit
-from sdrag.linkage.extractor import ModelExtractor
-from sdrag.linkage.fitting import Entities
-from sdrag.linkage.schema import Schema
+from sdrag.linkage.schema import Schema, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.studio.evaluation.tuning import link_scores
 from sdrag.text.folding import fold, fold_text
-
-__all__ = [
-    "evaluate_linkage",
-    "given_entities",
-    "leak_rate",
-    "link_scores",
-    "remaining",
-    "rouge1_recall",
-]
 
 _DIGITS = 12
 """Rates are compared with thresholds: what only rounding adds is taken off."""
 _WORD = re.compile(r"[^\W_]+")
 
 
+def linkage(
+    data: Path = CLUSTERS,
+    entities: Literal["given", "local"] = "given",
+    select: Literal["document", "greedy", "knapsack"] | None = None,
+    chain_length: int | None = None,
+    policy: Path | None = None,
+) -> dict[str, Any]:
+    """
+    Measure what links documents, and what masking leaves.
+
+    Entities are those of the data, or found by rules; a policy is for its linkage
+    section, in which the selection and the longest chain can be set here.
+    """
+    given = {"select": select, "chain_length": chain_length}
+    settings = read_settings(policy).model_copy(
+        update={name: value for name, value in given.items() if value is not None}
+    )
+    detector = LocalDetector() if entities == "local" else None
+    return evaluate_linkage(read_clusters(data), settings, detector)
+
+
 def evaluate_linkage(
     clusters: Sequence[Cluster],
     settings: LinkageSection,
-    finder: Detector | ModelExtractor | None = None,
-    *,
-    runner: EffectRunner | None = None,
+    detector: Detector | None = None,
 ) -> dict[str, Any]:
     """
     Mask the clusters as one corpus and measure.
@@ -55,15 +68,11 @@ def evaluate_linkage(
     Args:
         clusters: In the thesis's schema.
         settings: The strategy and its ceilings.
-        finder: Finds the entities; those of the data are used if not given.
-        runner: Answers effects.
-
-    Raises:
-        UsageError: The data names no entities, and nothing was given that finds them.
+        detector: Finds the entities; those of the data are used if not given.
     """
     documents = [document for cluster in clusters for document in cluster.documents]
-    entities = finder or given_entities(clusters)
-    masked = fit(documents, settings, entities, runner=runner).masked
+    given = {id_: row for cluster in clusters for id_, row in cluster.entities.items()}
+    masked = fit(documents, settings, detector or given).masked
     texts = {
         source.id: clean.text
         for source, clean in zip(documents, masked.documents, strict=True)
@@ -73,16 +82,18 @@ def evaluate_linkage(
     rates = [
         leak_rate(c, some, schema) for c, some in zip(clusters, leaks, strict=True)
     ]
-    attacker = assess(
-        masked.documents,
-        remaining(masked),
-        settings,
-        runner=runner,
-    )
+    attacker = assess(masked.documents, remaining(masked), settings)
+    by_risk = defaultdict(list)
+    for cluster, rate in zip(clusters, rates, strict=True):
+        by_risk[cluster.risk].append(rate)
     return {
         "links": _linked(clusters, masked.assessment),
-        "leak_rate": _by_risk(clusters, rates),
-        "leaked_clusters": _leaked(clusters, rates),
+        "leak_rate": {risk: fmean(of) for risk, of in sorted(by_risk.items())},
+        "leaked_clusters": sum(
+            rate > LEAKED_ABOVE.get(risk, 1.0)
+            for risk, of in by_risk.items()
+            for rate in of
+        ),
         "leaked_types": _by_type(clusters, leaks),
         "masked_entities": int(masked.plan.masked.sum()),
         "entities": len(masked.assessment.resolved.entities),
@@ -94,23 +105,6 @@ def evaluate_linkage(
         "documents": len(documents),
         "clusters": len(clusters),
     }
-
-
-def given_entities(clusters: Sequence[Cluster]) -> Entities:
-    """
-    Return what is in each document, as the data says.
-
-    Raises:
-        UsageError: The data names no entities.
-    """
-    given: dict[str, Sequence[Any]] = {}
-    for cluster in clusters:
-        if cluster.entities is None:
-            raise UsageError(
-                "The data names no entities.", hint="Use `--entities local`."
-            )
-        given.update(cluster.entities)
-    return given
 
 
 def leak_rate(
@@ -171,13 +165,10 @@ def _linked(clusters: Sequence[Cluster], assessment: Assessment) -> dict[str, An
     home = {d.id: c.id for c in clusters for d in c.documents}
     found = {frozenset((link.first, link.second)) for link in assessment.links}
     inter = sum(len({home[one] for one in pair}) > 1 for pair in found)
-    labelled = [c for c in clusters if c.linked_pairs is not None]
-    labelled_ids = {d.id for c in labelled for d in c.documents}
-    gold = {pair for c in labelled for pair in c.linked_pairs or ()}
-    scores = link_scores({pair for pair in found if pair <= labelled_ids}, gold)
-    counts = {"intra": len(found) - inter, "inter": inter}
+    gold = {pair for cluster in clusters for pair in cluster.linked_pairs}
     names = ("precision", "recall", "f1")
-    return {**(dict(zip(names, scores, strict=True)) if labelled else {}), **counts}
+    scores = dict(zip(names, link_scores(found, gold), strict=True))
+    return {**scores, "intra": len(found) - inter, "inter": inter}
 
 
 def _leaks(
@@ -224,17 +215,3 @@ def _forms_by_value(
         for form in folded:
             found[schema.pool(entity.type), form] = folded
     return found
-
-
-def _by_risk(clusters: Sequence[Cluster], rates: Sequence[float]) -> dict[str, float]:
-    levels: dict[str, list[float]] = {}
-    for cluster, rate in zip(clusters, rates, strict=True):
-        levels.setdefault(cluster.risk, []).append(rate)
-    return {level: fmean(values) for level, values in sorted(levels.items())}
-
-
-def _leaked(clusters: Sequence[Cluster], rates: Sequence[float]) -> int:
-    return sum(
-        rate > LEAKED_ABOVE.get(cluster.risk, 1.0)
-        for cluster, rate in zip(clusters, rates, strict=True)
-    )

@@ -6,7 +6,7 @@ a support vector machine over those of `vague.toml` and of `concrete.toml`, of w
 of the scorer and of the suites, and of both kinds composed, so that "secrets in
 letters" stays vague and "key facts about boats" stays concrete.
 
-    python benchmarks/vagueness/train.py --out vagueness.safetensors
+    python -m benchmarks.vagueness.train --out vagueness.safetensors
 
 It prints what is refused and accepted wrongly where whole registers are left out.
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +24,8 @@ from safetensors.numpy import save_file
 from sentence_transformers import SentenceTransformer
 from sklearn.svm import SVC
 
+from benchmarks.scorer.texts import read_texts
+from benchmarks.suites.json_files import DATA
 from benchmarks.suites.wordings import read_wordings
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.vagueness import GAMMA, limit_margin, read_subject
@@ -34,6 +35,7 @@ from sdrag.vocabulary import Constraint
 FOLDER = Path(__file__).parent
 SCORER = FOLDER.parent / "scorer"
 ASIDE = FOLDER.parent / "wordings" / "aside.jsonl"
+PACKAGED = DATA / "wordings.jsonl"
 PASSAGES, COMPOSED = 2500, 900
 FOLDS = 6
 
@@ -63,7 +65,7 @@ def read_rows(rng: random.Random) -> list[Row]:
     ]
     texts += [
         (wording["constraint"], False, f"suite:{wording['id']}")
-        for path in (None, ASIDE)
+        for path in (PACKAGED, ASIDE)
         for wording in read_wordings(path)
         if wording["expect"] == "enforce" and wording["group"] != "blanket"
     ]
@@ -81,9 +83,6 @@ def _read(path: Path) -> dict[str, object]:
 
 
 def _sample(rng: random.Random) -> list[str]:
-    sys.path.insert(0, str(SCORER))
-    from texts import read_texts  # noqa: PLC0415 -- a script beside, no package
-
     secrets = (s for text in read_texts() for s in text.secrets)
     return rng.sample([w for s in secrets for w in s.wordings], PASSAGES)
 

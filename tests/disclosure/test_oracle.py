@@ -63,7 +63,7 @@ def right_spans(prompt):
 )
 def test_right_spans_leak_nothing(defense, count):
     """With a model that returns the right spans, nothing leaks, whatever is asked."""
-    settings = RcqaSettings(defense=defense, complete=right_spans)
+    settings = RcqaSettings(defense=defense, llm=Model(right_spans))
 
     figures = evaluate_rcqa(ARTICLES[:count], settings)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import networkx as nx
 import pytest
 
-from benchmarks.suites.linkage_clusters import packaged_clusters
+from benchmarks.suites.linkage_clusters import read_clusters
 from sdrag.errors import MissingExtraError
 from sdrag.linkage import assess, fit
 from sdrag.state import open_state
@@ -18,7 +18,7 @@ from sdrag.vocabulary import Decision
 
 def clusters():
     """Return the documents of the packaged clusters, and what is found in each."""
-    packaged = packaged_clusters()
+    packaged = read_clusters()
     documents = [document for cluster in packaged for document in cluster.documents]
     return documents, {k: v for c in packaged for k, v in (c.entities or {}).items()}
 

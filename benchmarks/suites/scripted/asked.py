@@ -16,22 +16,6 @@ from sdrag.effects.prompts import Prompt
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Confidential
 
-__all__ = [
-    "CONFIRM",
-    "EXTRACT",
-    "MARK",
-    "REPHRASE",
-    "Confirming",
-    "Extracting",
-    "MarkedWords",
-    "Rephrasing",
-    "is_control",
-    "is_harmless",
-    "planted",
-    "read_prompt",
-    "shown",
-]
-
 EXTRACT = "disclosure.extract"
 CONFIRM = "disclosure.confirm"
 REPHRASE = "disclosure.rephrase"

@@ -28,8 +28,6 @@ from sdrag.text.folding import fold, fold_text
 from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["ExactModel"]
-
 _GAP = " \N{HORIZONTAL ELLIPSIS} "
 """Stands in marked words for what has to go anyway."""
 _GENERAL = "something"

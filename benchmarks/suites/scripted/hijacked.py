@@ -17,8 +17,6 @@ from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential
 
-__all__ = ["HijackedModel"]
-
 _SHORTEST = 12
 """Characters; what is shorter is in texts by accident."""
 
@@ -30,32 +28,16 @@ class HijackedModel(Confidential):
     Args:
         wrapped: Answers where there is no order.
         orders: What was planted. One sentence of an order is enough to be obeyed.
-        is_order: Says whether a text gives orders, where they are not known
-            beforehand; it is shown all that a prompt shows.
     """
 
-    __slots__ = ("_is_order", "_orders", "_wrapped")
-
-    def __init__(
-        self,
-        wrapped: Callable[[Prompt], str],
-        orders: Iterable[str] = (),
-        is_order: Callable[[str], bool] | None = None,
-    ) -> None:
+    def __init__(self, wrapped: Callable[[Prompt], str], orders: Iterable[str]) -> None:
         self._wrapped = wrapped
-        self._orders = tuple(
-            dict.fromkeys(p for order in orders for p in _parts(order))
-        )
-        self._is_order = is_order
+        self._orders = {part for order in orders for part in _parts(order)}
 
     def __call__(self, prompt: Prompt) -> str:
-        """
-        Answer a prompt of redaction.
-
-        Args:
-            prompt: Of extraction, confirmation or rephrasing.
-        """
-        if not self._obeys(shown(prompt)):
+        """Answer a prompt of redaction."""
+        text = fold_text(shown(prompt))
+        if not any(order in text for order in self._orders):
             return self._wrapped(prompt)
         asked = read_prompt(prompt)
         if isinstance(asked, Extracting):
@@ -68,12 +50,6 @@ class HijackedModel(Confidential):
             ]
             return json.dumps({"answers": answers})
         return asked.text
-
-    def _obeys(self, text: str) -> bool:
-        folded = fold_text(text)
-        if any(order in folded for order in self._orders):
-            return True
-        return self._is_order is not None and self._is_order(text)
 
 
 def _parts(order: str) -> Iterable[str]:

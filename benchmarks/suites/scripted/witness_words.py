@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Known", "Protected", "Sources"]
-
 _WORD = re.compile(r"\w+")
 _RUN = 3
 """So many words in a row tell which text they come from."""
