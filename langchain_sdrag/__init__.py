@@ -22,6 +22,7 @@ with require_extra("langchain", "langchain_sdrag"):
         LinkageMasker,
         RedactingTransformer,
     )
+    from langchain_sdrag.restore import Restore
     from langchain_sdrag.searching import FilteredRetriever
     from langchain_sdrag.selective_disclosure import (
         SelectiveDisclosureCompressor,
@@ -44,6 +45,7 @@ __all__ = [
     "InjectionScanner",
     "LinkageMasker",
     "RedactingTransformer",
+    "Restore",
     "SelectiveDisclosureCompressor",
     "SelectiveDisclosureMiddleware",
     "SelectiveDisclosureRetriever",

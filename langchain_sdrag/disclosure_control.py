@@ -21,6 +21,7 @@ from langchain_sdrag.ingest import (
     RedactingTransformer,
 )
 from langchain_sdrag.models import Model
+from langchain_sdrag.restore import Restore
 from langchain_sdrag.searching import HostRetriever
 from langchain_sdrag.selective_disclosure import (
     SelectiveDisclosureCompressor,
@@ -95,3 +96,7 @@ class DisclosureControl(StageBuilder[Model, Embeddings]):
     def guard(self, *, return_report: bool = False) -> AnswerGuard:
         """Check answers against what was released."""
         return AnswerGuard(**self._common, llm=self.llm, return_report=return_report)
+
+    def restore(self) -> Restore:
+        """Give whom the policy exempts the values back."""
+        return Restore(**self._common)

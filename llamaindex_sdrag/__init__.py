@@ -21,6 +21,7 @@ with require_extra("llamaindex", "llamaindex_sdrag"):
         LinkageMasker,
         RedactingTransformer,
     )
+    from llamaindex_sdrag.restore import Restore
     from llamaindex_sdrag.searching import FilteredRetriever
     from llamaindex_sdrag.selective_disclosure import (
         SelectiveDisclosurePostprocessor,
@@ -42,6 +43,7 @@ __all__ = [
     "InjectionScanner",
     "LinkageMasker",
     "RedactingTransformer",
+    "Restore",
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
     "SourceSeparator",

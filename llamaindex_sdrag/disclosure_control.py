@@ -22,6 +22,7 @@ from llamaindex_sdrag.ingest import (
     LinkageMasker,
     RedactingTransformer,
 )
+from llamaindex_sdrag.restore import Restore
 from llamaindex_sdrag.searching import HostRetriever
 from llamaindex_sdrag.selective_disclosure import (
     SelectiveDisclosurePostprocessor,
@@ -90,3 +91,7 @@ class DisclosureControl(StageBuilder[LLM, BaseEmbedding]):
     def guard(self, synthesizer: BaseSynthesizer) -> AnswerGuard:
         """Check a synthesizer's answers against what was released."""
         return AnswerGuard(synthesizer, **self._common, llm=self.llm)
+
+    def restore(self, synthesizer: BaseSynthesizer) -> Restore:
+        """Give whom the policy exempts the values back in a synthesizer's answers."""
+        return Restore(synthesizer, **self._common)

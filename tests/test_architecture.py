@@ -21,6 +21,7 @@ middleware sees the thread itself."""
 OWN_ARGUMENTS = {
     "AnswerGuard": {"return_report", "synthesizer"},
     "FilteredRetriever": {"translator", "factory"},
+    "Restore": {"synthesizer"},
     "HighlightAndSummarize": {"return_sources", "streaming"},
     "SelectiveDisclosureMiddleware": {"name", "tools", "tool"},
     "separated_prompt": {"purpose"},

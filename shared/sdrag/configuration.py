@@ -54,6 +54,7 @@ Stage = Literal[
     "scan",
     "highlight",
     "answer",
+    "restore",
 ]
 """What a wrapper does, by the name that audit events have for it."""
 INGESTING = frozenset({"view", "bind", "summarize", "mask", "scan"})
@@ -148,6 +149,12 @@ class Configuration(Confidential):
                 "The policy limits what a session is shown, and no state was passed.",
                 hint='Pass `state="sdrag.sqlite"`, or a URL that all processes open.',
             )
+        if stage == "restore" and not (read.disclosure.restore and has_state):
+            raise UsageError(
+                "Nothing is restored without `disclosure.restore: true` in the policy"
+                " and the state of the retriever.",
+                hint="Pass `state=`: the object, or the path of both.",
+            )
         _check_extra(read, stage, has_model=has_model, has_embeddings=has_embeddings)
         if stage in RELEASING:
             check_understood(read, has_model=has_model, detector=chosen.detector)
@@ -169,6 +176,8 @@ class Configuration(Confidential):
             suspects=partial(_find_suspects, policy=read),
             limits=limits,
         )
+        if read.disclosure.restore:
+            disclosure.state.values.cipher()  # a missing extra is an error now
         remembers = stage in _LOCATING or has_state
         self.__dict__.update(
             policy=read,

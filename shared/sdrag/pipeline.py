@@ -17,6 +17,12 @@ from sdrag.disclosure.cut import choose_for_type
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.redacted_index import choose_enforcement, redact_question
+from sdrag.disclosure.restore import (
+    Restorer,
+    Scope,
+    open_restorer,
+    remember_values,
+)
 from sdrag.disclosure.texts import name_documents
 from sdrag.disclosure.unsupported import find_unsupported
 from sdrag.effects.progress import Progress
@@ -28,7 +34,12 @@ from sdrag.guardrails.access import check as access
 from sdrag.guardrails.access.check import Fetched, fetch
 from sdrag.guardrails.answer_work import Draft, Guarded
 from sdrag.guardrails.evidence import export_evidence
-from sdrag.guardrails.notices import MODEL_FAILED, QUESTION_REDACTED, notice
+from sdrag.guardrails.notices import (
+    MODEL_FAILED,
+    QUESTION_REDACTED,
+    notice,
+    sources,
+)
 from sdrag.guardrails.passage_guards import (
     find_reported_ids,
     guard_released,
@@ -49,6 +60,7 @@ __all__ = [
     "bind",
     "check_answer",
     "disclose",
+    "restore",
     "retrieve",
 ]
 
@@ -128,6 +140,10 @@ def _release(
     failed = yield from _failure_notices(disclosed, released, engine)
 
     stamped = stamp_released(released.passages, policy, keys)
+    if policy.disclosure.restore and principal is not None:
+        documents = [setup.document_of(passage) for passage in chosen]
+        scope = Scope(setup.state, policy, principal, request.session_id)
+        remember_values(stamped, redactions, documents, scope, request.now)
     leaving = (*stamped, *screened.notices, *released.notices, *failed)
     before = (*allowed.decisions, *screened.decisions)
     hidden = pseudonymized(before, find_reported_ids(chosen, redactions), setup.key)
@@ -258,6 +274,26 @@ def check_answer(
     asked_for = yield from find_unsupported(draft.question, *context)
     work.asks_for_withheld = bool(asked_for)
     return (yield from answers.guard(work, now=now or datetime.now(UTC)))
+
+
+def restore(
+    passages: Sequence[Passage], request: Request, engine: Engine
+) -> Steps[Restorer]:
+    """
+    Find the values that an answer may be given back.
+
+    Args:
+        passages: What the answer was made from, as they were released.
+        request: For whom, and in which session.
+        engine: Its state is that which the passages were released with.
+
+    Raises:
+        HostError: The state failed.
+    """
+    yield from ()
+    asker = request.principal, request.session_id
+    scope = Scope(engine.disclosure.state, engine.policy, *asker)
+    return open_restorer(sources(passages), scope, request.now)
 
 
 def bind(

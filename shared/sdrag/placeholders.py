@@ -35,13 +35,14 @@ from sdrag.text.cells import Layout
 from sdrag.text.spans import splice
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["BLOCK", "DEFAULT", "PLAIN", "Placeholders", "with_brackets"]
+__all__ = ["BLOCK", "DEFAULT", "NUMBERED", "PLAIN", "Placeholders", "with_brackets"]
 
 PLAIN = ("[REDACTED]", "[***]", "[\u2026]", "\u2588\u2588\u2588")
 """What masking puts in place of values where it may say no type, the first fitting."""
 BLOCK = "\u2588"
 """What stands where nothing else may."""
-_NUMBER = re.compile(r"\[[^\[\]\n]{1,60}-[1-9]\d{7}\]")
+NUMBERED = re.compile(r"\[[^\[\]\n]{1,60}-[1-9]\d{7}\]")
+"""What may be a numbered one."""
 _PSEUDONYM = re.compile(r"\[(?:[^\[\]\n]{1,60}_)?[0-9a-f]{16}\]")
 _LIKENESS = re.compile(r"\[[^\W\d_][\w -]{0,60}[ _-][\da-f]{5,16}\]")
 _LAST = re.compile(r"-\d{8}|_[0-9a-f]{16}")
@@ -95,7 +96,7 @@ class Placeholders(Confidential):
         """Say whether words are a genuine one, all of them."""
         if surface in self.plain or (surface and not surface.strip(BLOCK)):
             return True
-        if _NUMBER.fullmatch(surface):
+        if NUMBERED.fullmatch(surface):
             body, check = surface[1 : -_CHECK - 1], surface[-_CHECK - 1 : -1]
             return compare_digest(check, self._check(body))
         if _PSEUDONYM.fullmatch(surface):
@@ -163,7 +164,7 @@ def _any_of(plain: Iterable[str]) -> re.Pattern[str]:
     longest_first = sorted(plain, key=lambda item: (-len(item), item))
     known = map(re.escape, longest_first)
     return re.compile(
-        "|".join((_NUMBER.pattern, _PSEUDONYM.pattern, *known, f"{BLOCK}+"))
+        "|".join((NUMBERED.pattern, _PSEUDONYM.pattern, *known, f"{BLOCK}+"))
     )
 
 

@@ -348,6 +348,8 @@ class Redaction(Confidential):
         constraint_ids: The constraints that took something out.
         spans: How many stretches of text were replaced.
         reason: Why it was withheld, as a short code; empty otherwise.
+        values: What numbered placeholders stand for, of those that the principal may
+            see in the answer.
     """
 
     passage: Passage | None
@@ -355,6 +357,7 @@ class Redaction(Confidential):
     constraint_ids: tuple[str, ...] = ()
     spans: int = 0
     reason: str = ""
+    values: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
 
     def __repr__(self) -> str:
         state = "withheld" if self.passage is None else f"{self.spans} spans"

@@ -302,7 +302,7 @@ def test_no_table_and_no_log_of_the_server_holds_text(postgres, postgres_url):
                 )
     logged = postgres.logged()
 
-    assert len(tables) == 6
+    assert len(tables) == 7
     assert CORPUS[0].id in held  # ids of the store are kept as they are
     assert "INSERT INTO finding" in logged
     assert "INSERT INTO shown" in logged

@@ -24,6 +24,8 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from sdrag import Principal
+
 from ..support.scripted import answer_control, canary
 
 TEXT = canary("a name in the text")
@@ -54,6 +56,13 @@ SETTINGS = {
     "constraints": [{"id": "names", "text": f"Remove {POLICY} names", "always": True}],
     "metadata": {"allow": ["source", "title"]},
 }
+RESTORED = SETTINGS | {
+    "constraints": [
+        {**rule, "unless": {"roles": ["clerk"]}} for rule in SETTINGS["constraints"]
+    ],
+    "disclosure": {"restore": True},
+}
+CLERK = Principal("ann", roles=frozenset({"clerk"}))
 _NAMES = (TEXT, TITLE, IDENTITY, OBJECT, TEMPLATE)
 _METADATA = {
     "source": "log.txt",

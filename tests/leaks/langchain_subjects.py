@@ -19,11 +19,20 @@ from langchain_core.tools import create_retriever_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import langchain_sdrag
+from sdrag import acting_as
 
 from ..support.doubles import LangChainModel
 from ..support.scripted import verbatim
 from .agent import AGENT_MODES, Agent, AgentModel, collected
-from .canaries import QUERY, RAW, SETTINGS, planted_documents, reply
+from .canaries import (
+    CLERK,
+    QUERY,
+    RAW,
+    RESTORED,
+    SETTINGS,
+    planted_documents,
+    reply,
+)
 from .subject import AsyncMode, Mode, Subject
 
 
@@ -96,6 +105,42 @@ def _guarding(folder: Path) -> Runnable[Any, Any]:
     given = {"context": context, "question": RunnablePassthrough()}
     answered = RunnablePassthrough.assign(answer=lambda found: str(found["context"]))
     return given | answered | guard
+
+
+def _restoring(folder: Path) -> Any:
+    """The answer shows the clerk's values; nothing else may."""
+    state = folder / "state.sqlite"
+    kind = langchain_sdrag.SelectiveDisclosureRetriever
+    retriever = build(kind, folder, base_retriever=_chatty(), policy=RESTORED)
+    with acting_as(CLERK):
+        context = retriever.invoke(QUERY)
+    answer = "".join(document.page_content for document in context)
+    assert "[name-" in answer
+    restore = langchain_sdrag.Restore(RESTORED, state)
+    return restore, {"context": context, "answer": answer}
+
+
+def _as_clerk(mode: Mode | AsyncMode) -> Mode | AsyncMode:
+    """Use a runnable on what it was built with."""
+
+    def use(built: Any, config: Any) -> Any:
+        restore, given = built
+        asked = _Bound(restore, given)
+        return mode(asked, {**config, "configurable": {"principal": CLERK}})
+
+    return use
+
+
+class _Bound:
+    """A runnable that is given the same, whatever it is asked."""
+
+    def __init__(self, runnable: Any, given: Any) -> None:
+        self._runnable, self._given = runnable, given
+
+    def __getattr__(self, name: str) -> Any:
+        method, several = getattr(self._runnable, name), name.endswith("batch")
+        given = [self._given] * 2 if several else self._given
+        return lambda _, config, **more: method(given, config, **more)
 
 
 def _separating(folder: Path) -> Runnable[Any, Any]:
@@ -203,6 +248,14 @@ SUBJECTS = (
         _guarding,
         _langchain_modes(),
         wrapper=lambda built: built.last,
+    ),
+    _subject(
+        "Restore",
+        _restoring,
+        {name: _as_clerk(mode) for name, mode in _langchain_modes().items()},
+        wrapper=lambda built: built[0],
+        releases=False,
+        goes="the values, for whom the policy exempts",
     ),
     _subject(
         "SelectiveDisclosureMiddleware",

@@ -13,10 +13,11 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import RetrieverTool
 
 import llamaindex_sdrag
+from sdrag import acting_as
 
 from ..support.doubles import LlamaIndexModel
 from ..support.scripted import verbatim
-from .canaries import QUERY, SETTINGS, planted_nodes, reply
+from .canaries import CLERK, QUERY, RESTORED, SETTINGS, planted_nodes, reply
 from .subject import AsyncMode, Mode, Subject
 
 
@@ -111,6 +112,31 @@ def _guarding(folder: Path) -> Any:
     return engine
 
 
+def _restoring(folder: Path) -> Any:
+    """The answer shows the clerk's values; nothing else may."""
+    kind = llamaindex_sdrag.SelectiveDisclosureRetriever
+    first = {"base_retriever": PlantedRetriever(), "policy": RESTORED}
+    retriever = build(kind, folder, **first)
+    with acting_as(CLERK):
+        nodes = retriever.retrieve(QUERY)
+
+    answering = get_response_synthesizer(llm=LlamaIndexModel(verbatim))
+    state = folder / "state.sqlite"
+    return llamaindex_sdrag.Restore(answering, RESTORED, state), nodes
+
+
+def _restored(built: Any) -> Any:
+    synthesizer, nodes = built
+    with acting_as(CLERK):
+        return synthesizer.synthesize(QUERY, nodes)
+
+
+async def _arestored(built: Any) -> Any:
+    synthesizer, nodes = built
+    with acting_as(CLERK):
+        return await synthesizer.asynthesize(QUERY, nodes)
+
+
 def _tool(folder: Path) -> Any:
     inner = RetrieverTool.from_defaults(PlantedRetriever(), name="search")
     return build(llamaindex_sdrag.guard_tool, folder, inner)
@@ -192,6 +218,18 @@ SUBJECTS = (
         _guarding,
         {name: mode for name, mode in _llamaindex_modes().items() if name != "stream"},
         wrapper=_synthesizer,
+    ),
+    _subject(
+        "Restore",
+        _restoring,
+        {
+            "sync": lambda built, _: _restored(built),
+            "async": lambda built, _: _arestored(built),
+        },
+        wrapper=lambda built: built[0],
+        traced=frozenset({"spans"}),
+        releases=False,
+        goes="the values, for whom the policy exempts",
     ),
     _subject(
         "guard_tool",

@@ -32,6 +32,7 @@ CHANNEL_TABLES = {
     "What principals who share a thread see": THREAD_ROWS,
 }
 SEALED, HOST_FIRST, ABSENT = "sealed", "the framework emits first", "–"
+TRACED = "the framework traces what is returned"
 LOGGED = "logs and warnings"
 """Sealed by the filter that an application puts on its log handlers."""
 
@@ -102,12 +103,14 @@ def cell(subject: Subject, surface: str) -> str:
     """Say what the tests prove of one surface of a class."""
     if surface in subject.host_first:
         return HOST_FIRST
+    if surface in subject.traced:
+        return TRACED
     if surface in subject.carries_policy:
         return "the policy, to workers"
     if surface == "`astream_events`" and "astream_events" not in subject.modes:
         return ABSENT
     if surface == "what is released" and not subject.releases:
-        return "goes to the store"
+        return subject.goes
     return SEALED
 
 

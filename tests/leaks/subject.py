@@ -24,7 +24,9 @@ class Subject:
         wrapper: Finds our object in it.
         modes: What a host does, by mode; an async one returns an awaitable.
         host_first: Surfaces in which the host shows raw text before it calls us.
-        releases: What it returns is for the asker; else it goes to the host's store.
+        traced: Surfaces in which the host shows what is returned.
+        releases: What it returns is for the asker; else it goes elsewhere.
+        goes: Where it goes then.
         carries_policy: Surfaces that take the policy to worker processes on purpose.
     """
 
@@ -34,7 +36,9 @@ class Subject:
     modes: Mapping[str, Mode | AsyncMode]
     wrapper: Callable[[Any], Any] = lambda built: built
     host_first: frozenset[str] = field(default_factory=frozenset)
+    traced: frozenset[str] = field(default_factory=frozenset)
     releases: bool = True
+    goes: str = "goes to the store"
     carries_policy: frozenset[str] = field(default_factory=frozenset)
 
 

@@ -175,8 +175,9 @@ def choose_for(
     Without a top K all that binds the principal is enforced. What a model is asked
     about does not depend on the principal then: what is found holds for everybody.
     """
-    binding = tuple(rule for rule in setup.rules if binds(rule, principal))
     section = setup.policy.disclosure
+    asker = None if section.restore else principal  # who gets the values later
+    binding = tuple(rule for rule in setup.rules if binds(rule, asker))
     if section.limited:
         return (yield from choose(passages, query, binding, setup.state, section))
     if not setup.has_model:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from sys import maxsize
@@ -31,7 +32,7 @@ from sdrag.detectors.local.tables import TITLES, in_each_case
 from sdrag.detectors.local.terms import type_of_word
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.by_pattern import find_matches
-from sdrag.placeholders import DEFAULT, Placeholders, with_brackets
+from sdrag.placeholders import DEFAULT, NUMBERED, Placeholders, with_brackets
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import NOUNS, WITHHELD
 from sdrag.state.keys import DocumentKeys
@@ -76,6 +77,52 @@ def cut(
     text: str, taken: Taken, applied: Sequence[str], style: PlaceholderStyle
 ) -> Replacements:
     """Return what constraints replace in a text."""
+    layout, parts, names, is_whole = _find_regions(text, taken, applied, style)
+    if is_whole:
+        return Replacements(None, names)
+    placeholders = {r: style.choose(text, r, part) for r, part in parts.items()}
+    return Replacements(place(layout, placeholders), names, len(placeholders))
+
+
+def find_values(
+    text: str,
+    taken: Taken,
+    applied: Sequence[str],
+    style: PlaceholderStyle,
+    exempt: AbstractSet[str],
+) -> dict[str, str | None]:
+    """
+    Return what each numbered placeholder of a text stands for.
+
+    None for one that stands, somewhere, for what a constraint takes that is not among
+    the `exempt`, or for two values.
+    """
+    _, parts, _, _ = _find_regions(text, taken, applied, style)
+    values: dict[str, str | None] = {}
+    for region, part in parts.items():
+        mark, value = style.choose(text, region, part), region.of(text)
+        if not NUMBERED.fullmatch(mark):
+            continue
+        first = values.setdefault(mark, value)
+        is_same = first is not None and _is_same(first, value)
+        if not is_same or not all(by <= exempt for _, by in part):
+            values[mark] = None
+    return values
+
+
+_Parts = dict[Span, list[tuple[Span, frozenset[str]]]]
+
+
+def _find_regions(
+    text: str, taken: Taken, applied: Sequence[str], style: PlaceholderStyle
+) -> tuple[Layout, _Parts, tuple[str, ...], bool]:
+    """
+    Return where placeholders stand, and what of it each constraint takes.
+
+    Returns:
+        The layout of the text; the regions with their spans; the constraints that take
+        any; and whether one takes all of the text.
+    """
     enforced = frozenset(applied)
     spans = {span: by & enforced for span, by in taken.items() if by & enforced}
     whole = spans.pop(WITHHOLD_ALL, frozenset[str]())
@@ -85,7 +132,7 @@ def cut(
     taking = whole.union(*spans.values())
     names = tuple(name for name in applied if name in taking)
     if whole:
-        return Replacements(None, names)
+        return read_cells(""), {}, names, True
     alike = style.placeholders.find_alike(text) if spans else ()
     touched = filter(SpanUnion(spans).overlaps, alike)
     layout = read_cells(text if spans else "")
@@ -93,12 +140,11 @@ def cut(
         with_brackets(layout, region)
         for region in _join(layout, (*spans, *touched), style.between)
     ]
-    parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
+    parts: _Parts = {region: [] for region in regions}
     starts = [region.start for region in regions]
     for span, by in spans.items():
         parts[regions[bisect_right(starts, span.start) - 1]].append((span, by))
-    placeholders = {r: style.choose(text, r, part) for r, part in parts.items()}
-    return Replacements(place(layout, placeholders), names, len(placeholders))
+    return layout, parts, names, False
 
 
 _ANY_MONTH = "|".join(MONTHS)
@@ -208,10 +254,7 @@ class PlaceholderStyle:
         noun = next(covering, "")
         if not noun or self.keys is None:
             return f"[{noun}]" if noun else WITHHELD
-        title = _TITLES.match(text, region.start, region.end)
-        named = text[title.end() if title else region.start : region.end]
-        folded = fold_text(named)  # Dr Lee has the number of Lee
-        words = "".join(filter(str.isalnum, folded)) or folded
+        words = _numbered_words(region.of(text))
         return self.placeholders.number(noun, self.keys.of("number", words))
 
     def _noun(self, text: str, span: Span, name: str) -> str:
@@ -225,6 +268,18 @@ class PlaceholderStyle:
                 return pattern.noun
         noun = _noun(span.of(text), self.nouns.get(name, _NO_NOUNS))
         return noun or (patterns[0].noun if len(patterns) == 1 else "")
+
+
+def _numbered_words(value: str) -> str:
+    """Return what a number is made of: Dr Lee has that of Lee."""
+    title = _TITLES.match(value)
+    folded = fold_text(value[title.end() if title else 0 :])
+    return "".join(filter(str.isalnum, folded)) or folded
+
+
+def _is_same(value: str, other: str) -> bool:
+    """Say whether two values have one number by right: it could be by chance."""
+    return _numbered_words(value) == _numbered_words(other)
 
 
 def choose_for_type(type_: str, section: DisclosureSection) -> str:

@@ -24,6 +24,7 @@ from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.effects.steps import Steps, replied, try_each
 from sdrag.errors import SdragError
+from sdrag.policy import binds
 from sdrag.privacy.identities import alias
 from sdrag.vocabulary import (
     Decision,
@@ -64,11 +65,18 @@ def disclose(
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
         candidates = yield from choose_for(texts.passages, query, principal, setup)
         cutter = yield from enforce(texts, candidates, setup)
-        redactions = release_all(cutter)
+        redactions = release_all(replace(cutter, exempt=_find_exempt(principal, setup)))
     except SdragError as error:
         return _withhold_all(passages, error, setup)
     left_out = candidates.decisions
     return Disclosed(redactions, (*map(record_decision, redactions), *left_out))
+
+
+def _find_exempt(principal: Principal | None, setup: DisclosureSetup) -> frozenset[str]:
+    """Return the constraints whose values a principal is given in the answer."""
+    if not setup.policy.disclosure.restore:
+        return frozenset()
+    return frozenset(rule.id for rule in setup.rules if not binds(rule, principal))
 
 
 def enforce(

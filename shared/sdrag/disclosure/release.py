@@ -14,7 +14,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sdrag.disclosure.cut import PlaceholderStyle, RedactedText, Replacements, cut
+from sdrag.disclosure.cut import (
+    PlaceholderStyle,
+    RedactedText,
+    Replacements,
+    cut,
+    find_values,
+)
 from sdrag.disclosure.lookup import Doubts, Located
 from sdrag.disclosure.propagation import Propagation
 from sdrag.disclosure.texts import Texts, rewrite_strings
@@ -40,12 +46,14 @@ class Cutter(Confidential):
         applied: The constraints enforced on each passage, in the policy's order.
         rephrased: What a model made of passages, in place of the cuts.
         failed: Why a constraint is enforced by cuts where a model was to rephrase.
+        exempt: The constraints whose values the principal is given in the answer.
     """
 
     propagation: Propagation
     applied: Sequence[tuple[str, ...]]
     rephrased: Mapping[int, RedactedText] = field(default_factory=dict)
     failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    exempt: frozenset[str] = frozenset()
 
     @property
     def texts(self) -> Texts:
@@ -144,7 +152,26 @@ class Cutter(Confidential):
             names,
             redacted.spans,
             next(filter(None, codes), ""),  # why the local engine decided in its place
+            self._find_values(index),
         )
+
+    def _find_values(self, index: int) -> dict[str, str]:
+        """Return what placeholders stand for that the principal may see everywhere."""
+        if not self.exempt or index in self.rephrased:
+            return {}
+        names = self.applied[index]
+        (own, *others) = (
+            find_values(
+                self.texts.all[i].text,
+                self.propagation.take(i),
+                names,
+                self.style_of(i),
+                self.exempt,
+            )
+            for i in (index, *self.texts.string_indices[index].values())
+        )
+        hidden = {mark for each in others for mark, value in each.items() if not value}
+        return {m: value for m, value in own.items() if value and m not in hidden}
 
     def _find_holding(self, index: int) -> dict[str, frozenset[str]]:
         """Return the id and plain values that must not be shown, and by which."""

@@ -117,6 +117,12 @@ class Policy(GuardSections):
                 raise ValueError(f"no constraint names pattern {number}")
         return self
 
+    @model_validator(mode="after")
+    def _no_session_beside_restored_values(self) -> Self:
+        if self.session and self.disclosure.restore:
+            raise ValueError("a session counts no values that `restore` gives back")
+        return self
+
     @classmethod
     def read(cls, source: PolicySource) -> Policy:
         """

@@ -130,6 +130,10 @@ class DisclosureSection(Section):
     document; `plain`, the `placeholder`."""
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     """The mark of `plain`, which it implies."""
+    restore: bool = False
+    """Whom a constraint exempts by `unless` is given the values in the answer, by
+    `Restore`, and passages are redacted for everybody. It implies numbered placeholders
+    and needs the extra `linkage`."""
     sensitivity: Sensitivity = "balanced"
     """How much the local engine hides: higher, recall rises, and so does
     over-redaction."""
@@ -162,6 +166,8 @@ class DisclosureSection(Section):
     def _no_number_of_what_is_hidden(self) -> Self:
         if self.influence == "none" and self.placeholders == "numbered":
             raise ValueError("with influence: none, placeholders are not numbered")
+        if self.restore and self.placeholders != "numbered":
+            raise ValueError("restore needs numbered placeholders")
         return self
 
     @model_validator(mode="before")
@@ -170,6 +176,8 @@ class DisclosureSection(Section):
         """Read a `placeholder` alone as a wish for it, or nobody would ever see it."""
         if isinstance(values, Mapping) and "placeholder" in values:
             return {"placeholders": "plain", **values}
+        if isinstance(values, Mapping) and values.get("restore"):
+            return {"placeholders": "numbered", **values}
         return values
 
 

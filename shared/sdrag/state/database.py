@@ -30,7 +30,7 @@ from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.state.tables import meta, tables
 
 MEMORY = ":memory:"
-VERSION = b"4"
+VERSION = b"5"
 """Of the tables; a state of another version is refused."""
 
 _MOST_MILLISECONDS = 60_000

@@ -33,7 +33,7 @@ from sdrag.state.keys import (
     split_rules,
 )
 from sdrag.state.register import Forms, Register, read_forms, write_forms
-from sdrag.state.tables import binding, changed_row, chunk, finding, form
+from sdrag.state.tables import binding, changed_row, chunk, finding, form, value
 from sdrag.vocabulary import Span
 
 LOCAL, MODEL = b"L", b"M"
@@ -176,7 +176,9 @@ class Findings:
                 connection.execute(
                     finding.delete().where(finding.c.text.between(first, last))
                 )
-                connection.execute(form.delete().where(form.c.document == document))
+                for table in (form, value):
+                    of_it = table.c.document == document
+                    connection.execute(table.delete().where(of_it))
                 read = chunk.c.document == document
                 ids = sa.select(chunk.c.id).where(read)
                 connection.execute(binding.delete().where(binding.c.chunk.in_(ids)))

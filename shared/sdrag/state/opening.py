@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # SQLAlchemy is imported when a state is opened
     from sdrag.state.database import Database
     from sdrag.state.findings import Findings
     from sdrag.state.ledger import Ledger
+    from sdrag.state.values import Values
 
 WAIT_SECONDS = 30.0
 """For which a state is waited for that others have locked, unless less is asked for."""
@@ -49,6 +50,7 @@ class State:
         bindings: Which constraints are bound to which passages.
         findings: What was found in texts, and the forms of their documents.
         ledger: What sessions were shown.
+        values: What placeholders stand for, for those who may see it.
         database: Where it all is.
         path: The file, the URL without a password, or `:memory:`.
         key_path: The file of the key; None in memory.
@@ -61,6 +63,7 @@ class State:
     bindings: Bindings
     findings: Findings
     ledger: Ledger
+    values: Values
     database: Database = field(compare=False)
     path: str = _MEMORY
     key_path: str | None = None
@@ -206,6 +209,7 @@ def _state(
     from sdrag.state.bindings import Bindings  # noqa: PLC0415 -- as above
     from sdrag.state.findings import Findings  # noqa: PLC0415
     from sdrag.state.ledger import Ledger  # noqa: PLC0415
+    from sdrag.state.values import Values  # noqa: PLC0415
 
     keys = Keys(secret)
     return State(
@@ -213,6 +217,7 @@ def _state(
         bindings=Bindings(database, keys),
         findings=Findings(database, keys),
         ledger=Ledger(database),
+        values=Values(database, keys),
         database=database,
         path=path,
         key_path=key_path,

@@ -1,11 +1,13 @@
 """
-The six tables of a state.
+The seven tables of a state.
 
-No text is in them: documents, texts, forms and constraints are keyed hashes, findings
-are offsets. `chunk` says against which constraints a chunk was bound and in which
-document it was read, `binding` to which it is close; `finding` what one reading found
-in one text, `form` what is to be known again in one document. The rows of these two
-have a tag, a keyed hash of all that is in them. `shown` says what a session was shown.
+No text is in them, but for values of `value`, which are encrypted: documents, texts,
+forms and constraints are keyed hashes, findings are offsets. `chunk` says against which
+constraints a chunk was bound and in which document it was read, `binding` to which it
+is close; `finding` what one reading found in one text, `form` what is to be known again
+in one document. The rows of these two have a tag, a keyed hash of all that is in them.
+`shown` says what a session was shown, and `value` what placeholders of released
+passages stand for.
 """
 
 from __future__ import annotations
@@ -107,6 +109,15 @@ shown = sa.Table(
     sa.Column("text", _Bytes, primary_key=True),
     sa.Column("document", _Bytes, nullable=False),
     sa.Column("facts", _Text, nullable=False),
+    # When it is forgotten, in seconds since 1970.
+    sa.Column("until", _Number, nullable=False, index=True),
+)
+value = sa.Table(
+    "value",
+    tables,
+    sa.Column("key", _Bytes, primary_key=True),
+    sa.Column("document", _Bytes, nullable=False, index=True),
+    sa.Column("sealed", _Bytes, nullable=False),
     # When it is forgotten, in seconds since 1970.
     sa.Column("until", _Number, nullable=False, index=True),
 )
