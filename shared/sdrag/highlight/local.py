@@ -5,8 +5,8 @@ Every token of the question and of a passage is embedded in its context; what a
 sentence *met* is, for each token of the question, the cosine of its nearest token
 (late interaction, as in ColBERT). Of this matrix three things are read: what the focus
 of the question met, which is where the answer is; for how much of the question the
-sentence is the best of all, where a token that tells sentences apart counts for more;
-and what the worst-met words met. The overlap of characters is measured in addition.
+sentence is the best of all; and what the worst-met words met. The overlap of characters
+is measured in addition.
 Each is comparable between the sentences at hand and nowhere else. The *focus* is the
 word that asks, with what follows it up to an auxiliary ("which river", "how many"). A
 question in another language than English has no focus, and is judged by the rest.
@@ -36,7 +36,7 @@ import numpy as np
 
 from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Steps
-from sdrag.embeddings import embed_texts, embed_tokens
+from sdrag.embeddings import embed_tokens
 from sdrag.highlight.exchange import Context
 from sdrag.memo import Memo
 from sdrag.text.sentences import sentences
@@ -57,7 +57,6 @@ _MOST = 3
 _FOCUS_WEIGHT = 8.0
 _BEST_WEIGHT = 1.75
 _LEAST_WEIGHT = 3.0
-_FOLLOWING_WEIGHT = 3.25
 _OVERLAP_WEIGHT = 3.5
 
 _GROUP = 1_000
@@ -117,7 +116,6 @@ class _Sentence(Confidential):
     span: Span
     group: int
     tokens: Matrix
-    following: Vector
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -140,7 +138,6 @@ class _Question(Confidential):
     """A question, embedded."""
 
     text: str
-    vector: Vector
     words: Matrix
     tokens: tuple[str, ...]
 
@@ -149,7 +146,7 @@ class _Question(Confidential):
         """Embed a question."""
         ((words, places),) = embed_tokens([text])
         tokens = tuple(index.of(text).lower() for index in places)
-        return cls(text, embed_texts([text])[0], words, tokens)
+        return cls(text, words, tokens)
 
     def met_by(self, tokens: Matrix) -> Vector:
         """Give for each token of the question the cosine of the nearest of others."""
@@ -159,7 +156,6 @@ class _Question(Confidential):
 
 def _score(question: _Question, candidates: Sequence[_Candidate]) -> Vector:
     met = np.stack([candidate.met for candidate in candidates])
-    following = np.stack([candidate.sentence.following for candidate in candidates])
     telling = [
         at
         for at, token in enumerate(question.tokens)
@@ -170,7 +166,6 @@ def _score(question: _Question, candidates: Sequence[_Candidate]) -> Vector:
         _FOCUS_WEIGHT * _mean(met, focus(question.tokens))
         + _BEST_WEIGHT * _best(met, telling)
         + _LEAST_WEIGHT * _least(met, telling)
-        + _FOLLOWING_WEIGHT * (following @ question.vector)
         + _OVERLAP_WEIGHT * np.asarray(overlaps, dtype=np.float32)
     )
     return score.round(SCORE_DIGITS)
@@ -191,10 +186,7 @@ def focus(tokens: Sequence[str]) -> list[int]:
 
 def _best(met: Matrix, telling: Sequence[int]) -> Vector:
     """Say of how much of the question each sentence is the nearest, from 0 to 1."""
-    spread = np.sqrt(met.max(axis=0) - met.mean(axis=0) + 1e-6)[telling]
-    nearest = (met == met.max(axis=0))[:, telling]
-    share: Vector = (nearest * spread).sum(axis=1) / max(spread.sum(), 1e-6)
-    return share
+    return _mean(met == met.max(axis=0), telling)
 
 
 def _least(met: Matrix, telling: Sequence[int]) -> Vector:
@@ -298,11 +290,6 @@ def _recall(text: str) -> tuple[_Sentence, ...]:
 
 def _embed(text: str) -> Iterator[_Sentence]:
     spans = sentences(text)
-    texts = [span.of(text) for span in spans]
-    pairs = zip(["", *texts], texts, strict=False)
-    vectors = iter(
-        embed_texts([f"{before} {after}".strip() for before, after in pairs])
-    )
     groups = list(_groups(spans))
     reaches = [Span(group[0].start, group[-1].end) for group in groups]
     tokens = embed_tokens([reach.of(text) for reach in reaches])
@@ -313,7 +300,7 @@ def _embed(text: str) -> Iterator[_Sentence]:
             inside = [
                 row for row, at in enumerate(starts) if span.start <= at < span.end
             ]
-            yield _Sentence(span, number, rows[inside], next(vectors))
+            yield _Sentence(span, number, rows[inside])
 
 
 def _groups(spans: Sequence[Span]) -> Iterator[list[Span]]:
