@@ -90,9 +90,6 @@ class Release(Confidential):
         Redact what a tool answers, under the ids and names of its call.
 
         What carries the stamp was redacted for this principal already.
-
-        Raises:
-            UsageError: The answer holds what cannot be redacted.
         """
         if isinstance(answer, list):
             return [await self.redact_answer(do, call, part) for part in answer]

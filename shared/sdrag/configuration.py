@@ -265,13 +265,7 @@ def _find_suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[b
 def _check_models(
     policy: Policy, stage: Stage, judges: Judges, *, has_model: bool
 ) -> None:
-    """
-    Refuse a policy that asks for a model that is not there.
-
-    Raises:
-        PolicyError: Passages leave, and the policy is empty.
-        UsageError: A model is missing.
-    """
+    """Refuse a policy that asks for a model that is not there."""
     if stage in RELEASING:
         check_not_empty(policy)
     asked: list[tuple[str, JudgeName]] = [
@@ -307,12 +301,7 @@ def _checks_summaries(policy: Policy, stage: Stage, *, has_model: bool) -> bool:
 def _check_extra(
     policy: Policy, stage: Stage, *, has_model: bool, has_embeddings: bool
 ) -> None:
-    """
-    Refuse a policy that asks for what is not installed.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed, and something needs it.
-    """
+    """Refuse a policy that asks for what is not installed."""
     if installed():
         return
     features = [*_need_networks(policy, stage, has_model=has_model)]

@@ -191,13 +191,7 @@ def try_within(
     """
     Call a function of the host for each item, one after the other.
 
-    Args:
-        seconds: How long each item may take.
-        function: Takes an item.
-        items: Of any kind.
-
-    Returns:
-        One outcome an item. From the first that takes longer on, all are failures.
+    Each may take so many seconds. From the first that takes longer on, all fail.
     """
     outcomes: list[Outcome[T]] = []
     for item in items:

@@ -18,12 +18,7 @@ Progress = Callable[[int, int], None]
 def progress_bar(
     what: str, *, shown: bool, extra: str = "hierarchy"
 ) -> Iterator[Progress | None]:
-    """
-    Open a bar if one is to be shown; yields what tells it how far the work is.
-
-    Raises:
-        MissingExtraError: The extra that draws it is not installed.
-    """
+    """Open a bar if one is to be shown; yields what tells it how far the work is."""
     if not shown:
         yield None
         return

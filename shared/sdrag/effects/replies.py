@@ -35,10 +35,6 @@ def read_reply(reply: str, shape: type[M]) -> M:
     """
     Read the first JSON object of a reply, in a list or by itself.
 
-    Args:
-        reply: The model's words.
-        shape: What the object holds.
-
     Raises:
         ModelReplyError: There is none of that shape; the error quotes nothing.
     """

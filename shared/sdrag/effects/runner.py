@@ -46,13 +46,9 @@ class Ports:
     """
     What a host passed; a missing port is an error at the effect that needs it.
 
-    Args:
-        complete: A prompt to the reply's text, or to a `Completion` that says what it
-            took.
-        embed: An `Embed` to one vector per text, of any length.
-        search: A `Search` of one query to its passages.
-        score: A `Score` to one float per pair.
-        authorize: An `Authorize` to one boolean per passage.
+    `complete` answers a prompt by text, or a `Completion` that says what it took;
+    `embed` by one vector a text, of any length; `search` one query by its passages;
+    `score` by one float a pair; `authorize` by one boolean a passage.
     """
 
     complete: Port[Prompt, Completion | str] | None = None

@@ -67,11 +67,9 @@ class Complete(Confidential):
 @dataclass(frozen=True, slots=True, repr=False)
 class Embed(Confidential):
     """
-    Embed texts; answered by float32 vectors of unit length.
+    Embed texts, or questions (some models embed those differently).
 
-    Args:
-        items: The texts.
-        query: They are questions: some models embed those differently.
+    Answered by float32 vectors of unit length.
     """
 
     items: tuple[str, ...]
@@ -84,7 +82,6 @@ class Search(Confidential):
     Ask the host's retriever; answered by lists of passages.
 
     Args:
-        items: The queries.
         filters: Metadata conditions to add to the host's own, never to replace them.
         limit: How many passages to ask for, if the host's retriever takes a number.
     """

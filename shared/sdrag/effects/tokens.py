@@ -26,9 +26,7 @@ class Completion(Confidential):
     A reply.
 
     Args:
-        text: Of the reply.
-        tokens_in: How many tokens were read; None where a provider gives no number, or
-            zero.
+        tokens_in: How many tokens were read; None or 0 where no number is given.
         tokens_out: How many were written, likewise.
         is_cut_off: It ended at a limit of tokens.
     """
@@ -69,8 +67,6 @@ class Meter:
 
     Args:
         calls: How many prompts were sent; one that was sent again counts again.
-        tokens_in: What the model read.
-        tokens_out: What it wrote.
         round_trips: How often it was waited for: prompts sent together are one.
         failures: Which server of the model failed, and how.
     """

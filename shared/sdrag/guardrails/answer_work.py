@@ -56,12 +56,7 @@ class ClaimSupport(Confidential):
 
 @dataclass(frozen=True, slots=True)
 class CitationFault:
-    """
-    What is wrong with a claim's citations.
-
-    Args:
-        unchecked: The check could not be made, which is no better.
-    """
+    """What is wrong with a claim's citations; `unchecked` is no better."""
 
     claim: int
     fault: Fault

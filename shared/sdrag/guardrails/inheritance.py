@@ -38,13 +38,7 @@ Metadata = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DocumentSection:
-    """
-    A stretch of a document with metadata of its own.
-
-    Args:
-        span: In the document's text.
-        metadata: What differs from the document's.
-    """
+    """A stretch of a document's text, with what of its metadata differs."""
 
     span: Span
     metadata: Metadata
@@ -52,13 +46,7 @@ class DocumentSection:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Chunk(Confidential):
-    """
-    A chunk, and where its framework says that it begins in its document.
-
-    Args:
-        passage: The chunk.
-        start: In characters; None where nobody says.
-    """
+    """A chunk, and the character of its document that it begins at, if that is said."""
 
     passage: Passage
     start: int | None = None
@@ -141,12 +129,7 @@ def combine_metadata(
     sections: Sequence[DocumentSection],
     policy: Policy,
 ) -> dict[str, Any]:
-    """
-    Return the metadata that a chunk takes over, to be put over its own.
-
-    Raises:
-        UsageError: A tag is of a type that cannot be compared.
-    """
+    """Return the metadata that a chunk takes over, to be put over its own."""
     touched = [section.metadata for section in sections if section.span.overlaps(chunk)]
     layers = [{**document, **metadata} for metadata in touched] or [dict(document)]
     covered = SpanUnion(section.span for section in sections)

@@ -47,13 +47,7 @@ Pair = tuple[int, int]
 
 
 def notice(code: str, words: str) -> Passage:
-    """
-    Make a notice.
-
-    Args:
-        code: What it is about; hosts find it in the metadata, under `sdrag`.
-        words: One or more of the fixed sentences.
-    """
+    """Make a notice of fixed sentences; hosts find its code in the metadata."""
     return Passage(f"sdrag:{code}", words, {EVIDENCE_KEY: {"notice": code}})
 
 

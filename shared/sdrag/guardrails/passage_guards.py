@@ -38,13 +38,8 @@ def guard_released(
     """
     Run the guards on what is released; they decide by what the host stored.
 
-    Args:
-        retrieved: As they came.
-        redactions: What became of each.
-        screened: What the guards at retrieval decided.
-        policy: In force.
-        now: With its time zone.
-        audience: The key of the audience, where others would not get the same.
+    `screened`: what the guards at retrieval decided. `audience`: the key of the
+    audience, where others would not get the same.
     """
     names = find_reported_ids(retrieved, redactions)
     flags = _find_flags(screened.decisions, names)

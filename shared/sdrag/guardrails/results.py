@@ -19,7 +19,6 @@ class Retrieval(Confidential):
     return a `Screened`.
 
     Args:
-        query: The question.
         now: With its time zone.
         has_judge: Whether a model was passed that judges injections.
         metadata_keys: The keys of metadata that may leave.

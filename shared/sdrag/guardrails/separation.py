@@ -58,23 +58,13 @@ _NOTES = "notes"
 
 
 def cites_ids(policy: PolicySource | None) -> bool:
-    """
-    Say whether a policy has sources cited by their ids.
-
-    Raises:
-        PolicyError: The policy cannot be read.
-    """
+    """Say whether a policy has sources cited by their ids."""
     section = None if policy is None else Policy.read(policy).citations
     return section is not None and section.format != "number"
 
 
 def add_citation_instruction(instruction: str, policy: PolicySource | None) -> str:
-    """
-    Add to an instruction how to cite, where a policy checks citations.
-
-    Raises:
-        PolicyError: The policy cannot be read.
-    """
+    """Add to an instruction how to cite, where a policy checks citations."""
     section = None if policy is None else Policy.read(policy).citations
     asked = "" if section is None else citation_instruction(section)
     return "\n\n".join(filter(None, (instruction, asked)))

@@ -114,7 +114,6 @@ class Inquiry(Confidential):
     A question and what was retrieved for it.
 
     Args:
-        question: The end user's words.
         passages: The host's ranking, best first.
         labels: `Label.SENSITIVE` where a constraint applies that is not yet enforced;
             such passages are refused.
@@ -148,9 +147,7 @@ class Ending:
     """
     How an answer ended; holds no text.
 
-    Args:
-        reason: The code of why it declines, or is quoted; empty otherwise.
-        declined: Whether it declines.
+    `reason`: the code of why it declines, or is quoted; empty otherwise.
     """
 
     reason: str = ""

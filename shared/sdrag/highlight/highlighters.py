@@ -248,12 +248,7 @@ def _collect(steps: Generator[Any, Any, Any]) -> Steps[Any]:
 
 
 def highlighter_named(name: str) -> Highlighter:
-    """
-    Return a highlighter of the package.
-
-    Raises:
-        UsageError: There is none of that name.
-    """
+    """Return a highlighter of the package, by its name."""
     if name not in HIGHLIGHTERS:
         raise UsageError(
             f"There is no highlighter {name!r}.",

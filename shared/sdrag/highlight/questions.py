@@ -57,13 +57,7 @@ class Verdict(BaseModel):
 
 
 def split_questions(text: str, most: int) -> tuple[str, ...]:
-    """
-    Split a message into its questions; what is none stays with the one before it.
-
-    Args:
-        text: The end user's words.
-        most: The most parts; the rest stays with the last.
-    """
+    """Split a message into its questions; what is none stays with the one before it."""
     parts, is_asked = [""], False
     for span in sentences(text):
         sentence = span.of(text)

@@ -69,8 +69,6 @@ class FactReader(Confidential):
     Reads what texts tell.
 
     Args:
-        detector: Finds mentions.
-        schema: Says what they weigh, and how they are compared.
         keys: Of the session: no two sessions share a hash.
     """
 

@@ -88,9 +88,6 @@ class Fitted(Confidential):
         `updated` for new documents. It is replaced as the plan says, whatever other
         policy is in force: with `replace: rewrite` each text is rewritten, by the model
         of the runner.
-
-        Raises:
-            UsageError: The plan rewrites, and the runner has no model.
         """
         return run(self.apply_steps(documents), runner or local_runner())
 
@@ -202,7 +199,6 @@ class Update(Confidential):
     What a change of the corpus brought.
 
     Args:
-        fitted: The plan as it is.
         stale: Earlier documents that must be masked, and indexed, anew.
         documents: What is to be indexed now, masked: the changed ones and the stale.
     """

@@ -101,12 +101,7 @@ class Edges:
 
 
 def find_edges(corpus: Incidence, threshold: float) -> Edges:
-    """
-    Find all links at or above a threshold; an entity that counts nothing links nothing.
-
-    Raises:
-        InputTooLargeError: There are more than fit into memory.
-    """
+    """Find all links at or above a threshold; what counts nothing links nothing."""
     most = neglog(corpus.global_contribution)
     order = np.argsort(-most, kind="stable")
     kept = (corpus.frequency[corpus.entity] > 1) & (corpus.contribution > 0)

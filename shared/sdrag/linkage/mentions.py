@@ -93,12 +93,7 @@ detector's `Mention`, or the thesis's `[original, normalized, type, relevance]`.
 def check_mentions(
     documents: Sequence[Passage], mentions: Mentions, schema: Schema
 ) -> dict[str, tuple[Found, ...]]:
-    """
-    Return what was found in each document, by its id.
-
-    Raises:
-        UsageError: A document has no entry, or an entry cannot be read.
-    """
+    """Return what was found in each document, by its id."""
     if isinstance(mentions, Mapping):
         missing = sum(document.id not in mentions for document in documents)
         if missing:
@@ -125,12 +120,7 @@ def check_mentions(
 
 
 def by_id(documents: Iterable[Passage]) -> dict[str, Passage]:
-    """
-    Return documents by their ids.
-
-    Raises:
-        UsageError: Two have the same id.
-    """
+    """Return documents by their ids, which must differ."""
     ids: dict[str, Passage] = {}
     for document in documents:
         if ids.setdefault(document.id, document) is not document:

@@ -46,10 +46,7 @@ class PlanParts(Confidential):
     """
     What a plan is made of.
 
-    Args:
-        documents: The corpus as it came, by id, without what could not be read.
-        found: In each of them.
-        earlier: What is masked, and stays so.
+    `documents`: the corpus as it came, by id, without what could not be read.
     """
 
     settings: LinkageSection
@@ -60,13 +57,7 @@ class PlanParts(Confidential):
 
 
 def check_key(key: bytes) -> bytes:
-    """
-    Return a key that can encrypt a plan.
-
-    Raises:
-        UsageError: It is too short.
-        MissingExtraError: The extra `linkage` is not installed.
-    """
+    """Return a key that can encrypt a plan; refuse a short one, or a missing extra."""
     if len(key) < _KEY_BYTES:
         raise UsageError(
             f"The key has {len(key)} bytes.",
@@ -77,12 +68,7 @@ def check_key(key: bytes) -> bytes:
 
 
 def write_plan(parts: PlanParts, path: str | Path, key: bytes | None = None) -> None:
-    """
-    Write a plan, whole or not at all.
-
-    Raises:
-        UsageError: There is no key, it is too short, or the file cannot be written.
-    """
+    """Write a plan, whole or not at all."""
     secret = key or parts.key
     if secret is None:
         raise UsageError(
@@ -105,12 +91,7 @@ def write_plan(parts: PlanParts, path: str | Path, key: bytes | None = None) -> 
 
 
 def read_plan(path: str | Path, key: bytes) -> PlanParts:
-    """
-    Read what `write_plan` wrote.
-
-    Raises:
-        UsageError: There is no such file, or it is of another key or version.
-    """
+    """Read what `write_plan` wrote, under the same key and by the same version."""
     check_key(key)
     with require_extra("linkage", _FEATURE):
         from cryptography.fernet import InvalidToken  # noqa: PLC0415 -- an extra

@@ -34,12 +34,7 @@ Known = Mapping[str, tuple[str, float]]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KnownForms(Confidential):
-    """
-    What was found anywhere in a corpus.
-
-    Args:
-        codes: The same by identifier, without punctuation.
-    """
+    """What was found anywhere in a corpus, and identifiers without punctuation."""
 
     forms: Known
     codes: Known

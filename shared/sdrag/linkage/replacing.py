@@ -99,9 +99,6 @@ class Masker(Confidential):
         order: Ids whose aliases are their numbers where there is no key.
         linking: Forms, as they are searched for, of what was masked to break chains.
         placeholders: What is put in place of values, and is not searched.
-
-    Raises:
-        UsageError: Pseudonyms were asked for without a key.
     """
 
     entities: tuple[Entity, ...]
@@ -350,12 +347,7 @@ class Masker(Confidential):
 
 
 def check_style(style: str, key: bytes | None) -> None:
-    """
-    See that what is put in place of a value can be made.
-
-    Raises:
-        UsageError: Pseudonyms were asked for without a key.
-    """
+    """See that what is put in place of a value can be made: a pseudonym needs a key."""
     if style == "pseudonym" and (key is None or len(key) < _KEY_BYTES):
         raise UsageError(
             f"Pseudonyms need a key of {_KEY_BYTES} bytes or more.",

@@ -86,9 +86,6 @@ def resolve(
     Decide which forms are one entity.
 
     `texts`: of the documents; without them descriptions have no context.
-
-    Raises:
-        SdragError: Forms were to be compared by meaning and could not be embedded.
     """
     pools: dict[str, _Pool] = {}
     for document, entries in enumerate(occurrences):

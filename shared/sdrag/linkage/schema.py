@@ -115,9 +115,6 @@ def read_settings(source: SettingsSource) -> LinkageSection:
     Return the linkage section of a policy, a mapping or a path; defaults for nothing.
 
     A mapping is a policy where it has a key of one, else the section itself.
-
-    Raises:
-        PolicyError: It cannot be read.
     """
     if source is None:
         return LinkageSection()

@@ -61,12 +61,8 @@ class Session(Confidential):
     A session, at one question.
 
     Args:
-        key: Of the session.
         now: In seconds since 1970.
-        policy: In force.
         limit: Its section `session`.
-        state: Remembers what was shown.
-        detector: Finds the facts.
         placeholders: What may stand in a text already.
         mark: Returns what stands in place of a mention of a type.
     """

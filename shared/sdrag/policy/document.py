@@ -253,12 +253,7 @@ class Policy(GuardSections):
 
 
 def check_not_empty(policy: Policy) -> None:
-    """
-    Refuse a policy that would release everything without having been meant to.
-
-    Raises:
-        PolicyError: It says nothing, or its list of constraints is empty.
-    """
+    """Refuse a policy that would release everything without having been meant to."""
     given = policy.model_fields_set - {"allow_empty"}
     empty = "constraints" in given and not policy.constraints
     if (empty or not given) and not policy.allow_empty:

@@ -31,7 +31,7 @@ _SAMPLE = 1000
 
 
 class Bindings:
-    """The bindings in the database of a state."""
+    """The bindings in the database of a state; `HostError` says that it failed."""
 
     def __init__(self, database: Database, keys: Keys) -> None:
         self._database = database
@@ -58,7 +58,6 @@ class Bindings:
 
         Raises:
             UsageError: A database cannot hold an id.
-            HostError: The database failed.
         """
         if not all(_fits(passage.id) for passage in passages):
             raise UsageError(
@@ -80,9 +79,6 @@ class Bindings:
 
         `None` says that the passage, as it reads today, was not bound against every
         one of the constraints as they read today.
-
-        Raises:
-            HostError: The database failed.
         """
         rules = {self._rule(constraint): constraint.id for constraint in constraints}
         prints = {p.id: self._keys.passage(p.text) for p in passages if _fits(p.id)}
@@ -110,7 +106,6 @@ class Bindings:
 
         Raises:
             MissingExtraError: The extra `linkage` is not installed.
-            HostError: The database failed.
         """
         with require_extra("linkage", "A binding graph"):
             import networkx as nx  # noqa: PLC0415 -- an extra
@@ -136,9 +131,6 @@ class Bindings:
         Return the ids of constraints that none of the passages was compared with.
 
         A sample of the passages is read; where none was bound there is nothing to tell.
-
-        Raises:
-            HostError: The database failed.
         """
         with self._database.reading() as connection:
             rows = connection.execute(sa.select(chunk.c.rules).limit(_SAMPLE)).all()
@@ -148,15 +140,7 @@ class Bindings:
         return [each.id for each in constraints if self._rule(each) not in bound]
 
     def place(self, documents: Mapping[str, bytes]) -> None:
-        """
-        Note in which documents chunks were read, so that none loses its forms unseen.
-
-        Args:
-            documents: Their keys, by the ids of passages.
-
-        Raises:
-            HostError: The database failed.
-        """
+        """Note in which documents, by key, chunks were read: none loses its forms."""
         with self._database.writing() as connection:
             listed = sa.select(form.c.document)
             known = rows_among(connection, listed, form.c.document, documents.values())
@@ -172,12 +156,7 @@ class Bindings:
                 connection.execute(changed.where(named), rows)
 
     def forget(self, passage_ids: Iterable[str]) -> None:
-        """
-        Remove passages that left the index.
-
-        Raises:
-            HostError: The database failed.
-        """
+        """Remove passages that left the index."""
         ids = list(filter(_fits, passage_ids))
         with self._database.writing() as connection:
             _delete(connection, binding.c.chunk, ids)

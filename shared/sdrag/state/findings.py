@@ -47,15 +47,12 @@ _MOST_ROWS = 2_000
 @dataclass(frozen=True, slots=True)
 class FindingRow:
     """
-    What one engine found in one text.
+    What one engine found in one text, by its key.
 
     Args:
-        text: Its key.
-        engine: Who looked.
         rules: For what it looked.
         spans: What it found, by the rules.
         from_document: It read the whole document, not the text by itself.
-        tag: Of the row.
     """
 
     text: bytes
@@ -67,7 +64,11 @@ class FindingRow:
 
 
 class Findings:
-    """What was found, and the forms, in the database of a state."""
+    """
+    What was found, and the forms, in the database of a state.
+
+    `HostError` says that it failed, or that a row is not as it was written.
+    """
 
     def __init__(self, database: Database, keys: Keys) -> None:
         self._database = database
@@ -79,14 +80,9 @@ class Findings:
         self, texts: Collection[bytes], local: bytes
     ) -> dict[bytes, list[FindingRow]]:
         """
-        Return what was found in texts; no rows where nobody has looked.
+        Return what was found in texts, by their keys; no rows where nobody has looked.
 
-        Args:
-            texts: Their keys.
-            local: The local engine as it is today; what another one found is stale.
-
-        Raises:
-            HostError: The database failed, or a row is not as it was written.
+        `local`: the local engine as it is today; what another one found is stale.
         """
         located: dict[bytes, list[FindingRow]] = {}
         statement = sa.select(finding).where(
@@ -106,12 +102,7 @@ class Findings:
         return located
 
     def add(self, rows: Iterable[FindingRow], forms: Mapping[bytes, Forms]) -> None:
-        """
-        Keep what was found, and the forms by their documents' keys, at once.
-
-        Raises:
-            HostError: The database failed; nothing was kept.
-        """
+        """Keep what was found, and the forms by their documents' keys, at once."""
         given = [self._row(row) for row in rows]
         documents = {row["text"][:DOCUMENT_BYTES] for row in given} | forms.keys()
         if not documents:
@@ -143,12 +134,7 @@ class Findings:
                 evict(connection, finding.c.seen, _MOST_MET)
 
     def registers(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
-        """
-        Return what is to be known again of documents; an empty one where it is nothing.
-
-        Raises:
-            HostError: The database failed, or a row is not as it was written.
-        """
+        """Return what is to be known again of documents, which may be nothing."""
         registers: dict[bytes, Register] = {}
         with self._database.reading() as connection:
             tags = self._tags(connection, set(documents))
@@ -163,12 +149,7 @@ class Findings:
         return registers
 
     def forget(self, documents: Iterable[bytes]) -> None:
-        """
-        Forget documents with all that was found in them, and that chunks were bound.
-
-        Raises:
-            HostError: The database failed.
-        """
+        """Forget documents, what was found in them, and that chunks were bound."""
         with self._database.writing() as connection:
             for document in documents:
                 first = document + b"\0" * TEXT_BYTES

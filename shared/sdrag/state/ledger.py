@@ -27,12 +27,9 @@ _MOST_ROWS = 200_000
 @dataclass(frozen=True, slots=True)
 class Shown:
     """
-    A passage that a session is shown.
+    A passage that a session is shown: the keys of its text and its document.
 
-    Args:
-        text: The key of its text.
-        document: The key of its document.
-        facts: What each fact contributes to the risk, from 0 to 1, by its key.
+    `facts`: what each contributes to the risk, from 0 to 1, by its key.
     """
 
     text: bytes
@@ -52,17 +49,10 @@ class Ledger:
 
     def update(self, session: bytes, choose: Choose, now: float, until: float) -> None:
         """
-        Show a session more; nobody else decides on it meanwhile.
+        Show a session more until a time; nobody else decides on it meanwhile.
 
-        Args:
-            session: Its key.
-            choose: Decides; what it raises undoes everything.
-            now: In seconds since 1970. What has ended by then is forgotten.
-            until: When what is shown now ends.
-
-        Raises:
-            HostError: The database failed, or a row is not as it was written; nothing
-                is remembered.
+        Times are in seconds since 1970. What has ended by `now` is forgotten. What
+        `choose` raises undoes everything, and so does a failure of the database.
         """
         if may_evict():
             with self._database.writing() as connection:

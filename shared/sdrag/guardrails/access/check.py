@@ -46,13 +46,10 @@ def refusal(principal: Principal | None, section: AccessSection) -> Decision | N
 
 def filters(principal: Principal | None, section: AccessSection) -> Condition | None:
     """
-    Return what the store is asked to hold to before it searches.
+    Return what the store is asked to hold to before it searches, if it can be asked.
 
     It admits whatever `check` would, which runs on all that the store returns; but for
     lists under a tag that the policy does not say is listed.
-
-    Returns:
-        None where the rule cannot be put to a store: the caller over-fetches.
     """
     if section.without_principal == "public":
         return None

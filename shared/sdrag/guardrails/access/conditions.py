@@ -87,12 +87,9 @@ _CHROMA = {Eq: "$eq", Contains: "$contains", Lte: "$lte"}
 
 def drop_lists(condition: Condition) -> Condition | None:
     """
-    Return the strongest condition that asks for no list, and admits no less.
+    Return the strongest condition, if any, that asks for no list, and admits no less.
 
     For stores whose language knows none; what it lets through is checked afterwards.
-
-    Returns:
-        None where nothing is left to ask for.
     """
     match condition:
         case Contains():

@@ -97,12 +97,7 @@ def at_answer(
 def find_contradicted(
     claims: Sequence[str], passages: Sequence[Passage], section: ContradictionsSection
 ) -> Steps[tuple[Conflict, ...]]:
-    """
-    Find the claims of an answer that a passage contradicts.
-
-    Returns:
-        Conflicts whose `left` is the passage's place and `right` the claim's.
-    """
+    """Find the claims of an answer (`right`) that a passage (`left`) contradicts."""
     pairs = list(product(range(len(passages)), range(len(claims))))
     texts = [passage.text for passage in passages]
     return (yield from _compare(texts, claims, pairs, section))

@@ -32,8 +32,7 @@ class SentenceFacts(Confidential):
     """
     What of a sentence is compared; read once, compared often.
 
-    Args:
-        subject: The prefixes of its content words, without figures.
+    `subject`: the prefixes of its content words, without figures.
     """
 
     text: str

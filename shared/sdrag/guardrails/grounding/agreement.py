@@ -63,11 +63,8 @@ def compare(
     """
     Compare a claim with the sentences that it rests on.
 
-    Args:
-        claim: As `read_tokens` gives it.
-        cited: Places of the sentences that have most of its words.
-        evidence: All sentences, as `read_sentences` gives them; what the cited ones
-            lack is looked for there.
+    `cited`: places of those that have most of its words; what they lack is looked for
+    in the other sentences of the evidence.
     """
     places, missing = _rest_on(claim, cited, evidence)
     if missing:

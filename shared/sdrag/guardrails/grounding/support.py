@@ -82,22 +82,12 @@ class Spoken(NamedTuple):
 
 
 def support(claim: str, evidence: Sequence[str]) -> Support:
-    """
-    Score a claim against the sentences of the evidence.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-    """
+    """Score a claim against the sentences of the evidence."""
     return support_each([claim], evidence)[0]
 
 
 def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support]:
-    """
-    Score claims against the same sentences; each of these is embedded once at most.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-    """
+    """Score claims against the same sentences; each is embedded once at most."""
     sets = [frozenset(content_words(sentence)) for sentence in evidence]
     weights = [_weigh(claim, sets) for claim in claims]
     near = [_nearest(weighed, sets) if weighed else [] for weighed in weights]

@@ -126,12 +126,7 @@ def classify(
     head: InjectionHead | None = None,
     embedder: Embedder = embed_texts,
 ) -> list[list[tuple[Span, float]]]:
-    """
-    Return each window of each text with the probability that it is an injection.
-
-    Raises:
-        MissingExtraError: The extra `local` is not installed.
-    """
+    """Return each window of each text with the probability that it is an injection."""
     judged = [
         pieces if has_context(pieces.texts) else Windows((), ()) for pieces in cuts
     ]
@@ -185,12 +180,7 @@ def _pieces(words: list[Span]) -> list[Span]:
 
 
 def features(windows: Sequence[str], vectors: Vectors) -> Matrix:
-    """
-    Describe each window of one passage.
-
-    Returns:
-        One row a window: embedding, contrast, form.
-    """
+    """Describe each window of one passage by a row of embedding, contrast and form."""
     return np.hstack([vectors.astype(float), _contrast(vectors), _forms(windows)])
 
 

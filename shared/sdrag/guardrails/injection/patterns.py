@@ -56,12 +56,7 @@ _JOINED = re.compile(f"[{UNSPACED}\uac00-\ud7a3]")
 
 
 class ScanPattern(NamedTuple):
-    """
-    A pattern of the scan.
-
-    Args:
-        needs: Every match has one of these words in it.
-    """
+    """A pattern of the scan; every match has one of the words in it that it needs."""
 
     match: str
     needs: Sequence[str]

@@ -54,12 +54,7 @@ _ENDS = (*".!?\"'\u201d\u2019)\u3002\uff01\uff1f", "```")
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """
-    A stretch that speaks to the model.
-
-    Args:
-        reason: The pattern or classifier that found it; never its words.
-    """
+    """A stretch that speaks to the model, and what pattern or classifier found it."""
 
     span: Span
     reason: str
@@ -105,9 +100,6 @@ def scan_text(
     Scan a text with the patterns and, where the policy says so, the trained head.
 
     `classify`: another head than the shipped one.
-
-    Raises:
-        MissingExtraError: The head is asked for and the extra `local` is missing.
     """
     (scan,) = _scan_texts([text], section, classify)
     return replied(scan)

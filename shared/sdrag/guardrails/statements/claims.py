@@ -85,13 +85,7 @@ _MOST_IN_HEADING = 2
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Claim(Confidential):
-    """
-    A sentence of an answer.
-
-    Args:
-        span: Where it is in the answer, its citations included.
-        text: The sentence without its citations.
-    """
+    """A sentence of an answer without its citations, and where it is with them."""
 
     span: Span
     text: str

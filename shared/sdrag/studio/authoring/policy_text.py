@@ -135,13 +135,7 @@ def _edit(
     *,
     whole: bool = True,
 ) -> str:
-    """
-    Return a policy that says what a change makes of its constraints.
-
-    Raises:
-        PolicyError: It is none, or what it would say is none.
-        UsageError: There is no such constraint, or no text says it.
-    """
+    """Return a policy that says what a change makes of its constraints."""
     bare, restore = _normalise(text)
     expected = _read(bare)
     try:

@@ -62,12 +62,7 @@ def audit(
 
 
 def read_log(path: Path) -> Iterator[tuple[str, AuditEvent] | None]:
-    """
-    Yield the time (ISO 8601) and the event of each line; None where it holds no event.
-
-    Raises:
-        UsageError: The file cannot be read.
-    """
+    """Yield the ISO time and the event of each line; None where it holds none."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             yield from (_read(line) for line in file if line.strip())

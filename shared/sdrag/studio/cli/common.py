@@ -95,15 +95,10 @@ def llm_of(
     concurrency: int | None = None,
 ) -> Model | None:
     """
-    Return a model by its name: `langchain:PROVIDER:MODEL`; `None` for the local engine.
+    Return a model by its name: `langchain:PROVIDER:MODEL`; None for the local engine.
 
-    No tracer sees how it is asked, since prompts hold unredacted text.
-
-    Args:
-        llm: Its name.
-        option: Which names it, for errors.
-        timeout: Seconds that a call may take; by default as the policy says.
-        concurrency: How many calls run at the same time.
+    No tracer sees how it is asked, since prompts hold unredacted text. `option` is what
+    names it, for errors; `timeout` the seconds of a call, by default the policy's.
     """
     if llm == LOCAL:
         return None

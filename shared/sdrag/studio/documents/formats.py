@@ -191,8 +191,7 @@ def table_of(text: str) -> tuple[list[str], list[dict[str, Span]]]:
     """
     Return the columns of a table as `read_csv` wrote it, and the cells of each row.
 
-    Args:
-        text: Rows apart by an empty line; what has no column is in the column "".
+    Rows are apart by an empty line; what has no column is in the column "".
     """
     columns: dict[str, None] = {}
     rows, start = [], 0

@@ -186,10 +186,7 @@ def read_bytes(name: str, data: bytes, *, rows: bool = False) -> ReadFile:
     """
     Read the documents in the bytes of a file; no file is opened.
 
-    Args:
-        name: With the suffix by which it is read. It names the documents.
-        data: All of the file.
-        rows: As for `read_files`.
+    `name`: with the suffix by which it is read. It names the documents.
 
     Raises:
         UnreadableError: It cannot be read; the message says why in no word of it.

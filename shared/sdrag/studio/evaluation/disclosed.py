@@ -39,10 +39,7 @@ class Leak(Confidential):
     What an answer gave away.
 
     Args:
-        article: Its name.
         number: Of the question, from 1.
-        question: As it was asked.
-        constraint: That was broken.
         words: Its witness words that were released.
     """
 
@@ -84,13 +81,7 @@ def evaluate(
     """
     Ask every question under a policy, and measure what is released.
 
-    Args:
-        policy: Its constraints are enforced.
-        articles: As `read_articles` returns.
-        llm: The model that redacts; the local engine when missing.
-        top_k: How many chunks are retrieved.
-        progress: Called with how many articles are done, and how many there are.
-        leaks: Takes each leak with its words, which the figures do not hold.
+    `leaks` takes each leak with its words, which the figures do not hold.
 
     Returns:
         `privacy` (equation 9), `privacy_cumulative` (of all answers on an article

@@ -41,12 +41,7 @@ def share_kept(constraints: Collection[str], broken_ones: Collection[str]) -> fl
 
 
 def lost_words(text: str, released: str, words: Iterable[str]) -> tuple[int, int]:
-    """
-    Count the words outside the witness spans, and how many of them are missing.
-
-    Returns:
-        The number lost and the number there were.
-    """
+    """Count the words outside the witness spans that are missing, and all of them."""
     spans = witness_spans(text, words)
     harmless = Counter(
         match.group()

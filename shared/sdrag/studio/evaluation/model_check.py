@@ -81,12 +81,7 @@ def check_model(
     """
     Release articles with a model and without, and say what the model is of use for.
 
-    Args:
-        policy: Its constraints are enforced.
-        articles: As `read_articles` returns.
-        llm: The model.
-        seconds: How long a call may take; no article is begun after them.
-        progress: Called with how many articles are done, and how many there are.
+    `seconds`: how long a call may take; no article is begun after them.
 
     Returns:
         `articles`, `chunks` and `seconds`; `usable_replies`, the share of chunks for

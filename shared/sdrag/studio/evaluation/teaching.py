@@ -40,7 +40,6 @@ class OddExample:
     Args:
         example: Its number among the constraint's, from 1.
         kind: `opens` sentences of other kinds, or `closes` what another example hides.
-        count: How many.
     """
 
     example: int
@@ -54,10 +53,8 @@ class Taught:
     What the examples of a constraint teach.
 
     Args:
-        constraint_id: Whose examples they are.
         shown: How many of their sentences hide something.
         found: How many of these are opened by the others; `None` of fewer than four.
-        odd: The examples to look at.
     """
 
     constraint_id: str

@@ -53,9 +53,7 @@ class Ceilings:
     What masking under two ceilings costs, and what it leaves.
 
     Args:
-        masked_entities: How many are masked.
         masked_text: The share of the characters that go, from 0 to 1.
-        known_left: How many known links are left.
         links_left: How many links are left, the known ones among them.
     """
 
@@ -95,17 +93,7 @@ def tune(
     runner: EffectRunner | None = None,
     passes: Passes | None = None,
 ) -> Tuning:
-    """
-    Try settings on documents whose links are known.
-
-    Args:
-        documents: The sample.
-        known: All its links.
-        settings: What is in force; its own values are tried too.
-        entities: What finds entities, as for `fit`.
-        runner: Answers effects.
-        passes: How the texts are gone through.
-    """
+    """Try settings on documents all of whose links are known; those in force too."""
     gold = set(known)
     plain = settings.model_copy(update={"replace": "label"})
     fitted = fit(documents, plain, entities, runner=runner, passes=passes)
