@@ -7,7 +7,8 @@ import pytest
 from sdrag.detectors.local import LocalDetector
 from sdrag.errors import PolicyError, UsageError
 from sdrag.linkage import assess, fit
-from sdrag.linkage.schema import ROLES, WEIGHTS, read_settings
+from sdrag.linkage.schema import read_settings
+from sdrag.policy.entity_types import ROLES, WEIGHTS
 from sdrag.vocabulary import Mention, Passage, Span
 
 SCHOOL = {

@@ -20,8 +20,6 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 from sdrag.effects.calls import Port
 from sdrag.errors import InternalError
 
-__all__ = ["Caller", "call_async", "call_sync", "iterate_sync", "make_port", "run_sync"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 I = TypeVar("I")  # noqa: E741 -- an item of any kind

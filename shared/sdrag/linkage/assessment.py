@@ -28,8 +28,6 @@ from sdrag.vocabulary import Confidential, Passage
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Assessment", "Chain", "Link", "assess", "assess_steps"]
-
 
 @dataclass(frozen=True, slots=True)
 class Link:

@@ -43,14 +43,6 @@ from sdrag.placeholders import DEFAULT, Placeholders
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Decision, Passage
 
-__all__ = [
-    "Entities",
-    "Fitted",
-    "Update",
-    "fit",
-    "fit_steps",
-]
-
 Entities = Detector | ModelExtractor | Mentions
 """Where entities come from: a detector, a model, or what was found in each document."""
 

@@ -36,8 +36,6 @@ from sdrag.text.folding import fold, fold_text
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Entity
 
-__all__ = ["Row", "described_rows", "implied_rows"]
-
 Row = tuple[int, str, float]
 """Number of the document, id of the entity, relevance."""
 

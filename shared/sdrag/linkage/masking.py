@@ -47,7 +47,6 @@ from sdrag.vocabulary import (
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Earlier", "Masked", "Passes", "apply_masker", "mask_found"]
 
 _AT_ONCE = 64
 _ASK = """Rewrite the document so that it reads naturally without the parts in square

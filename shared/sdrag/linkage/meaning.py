@@ -15,8 +15,6 @@ import numpy as np
 from sdrag.effects.steps import Steps, embed, replied
 from sdrag.text.values import stated_numbers
 
-__all__ = ["MOST_FORMS", "Matrix", "Vectors", "embed_texts", "meaning_pairs"]
-
 MOST_FORMS = 20_000
 """A type with more forms is not compared, and the report says so."""
 _CHUNK = 1000

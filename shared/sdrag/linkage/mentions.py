@@ -23,8 +23,6 @@ from sdrag.linkage.schema import Schema
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential, Mention, Passage, Span
 
-__all__ = ["Found", "Mentions", "Occurrence", "check_mentions", "read_found"]
-
 _PART = r"(?!and (?:had|has|have|was|were|is|that|stands|will)\b)[^\s,.;:!?()\"]+"
 _CLAUSE = rf"(?:{_PART}[ \n]+){{2,13}}{_PART}"
 _KINDS = "only|sole|oldest|youngest|tallest|longest-serving|former|one-(?:eyed|armed)"

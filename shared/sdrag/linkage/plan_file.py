@@ -33,7 +33,6 @@ from sdrag.vocabulary import Confidential, Entity, Mention, Passage, Span
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
-__all__ = ["PlanParts", "check_key", "read_plan", "write_plan"]
 
 _FEATURE = "A plan in a file"
 _VERSION = 4

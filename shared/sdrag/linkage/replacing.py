@@ -38,8 +38,8 @@ from functools import cached_property, partial
 from typing import Any, Literal
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.linkage.schema import ROLES
 from sdrag.placeholders import BLOCK, DEFAULT, PLAIN, Placeholders, with_brackets
+from sdrag.policy.entity_types import ROLES
 from sdrag.text.cells import apply_edits, place, read_cells
 from sdrag.text.folding import fold_text
 from sdrag.text.names import other_spellings
@@ -47,8 +47,6 @@ from sdrag.text.phrase_matcher import FormSearch
 from sdrag.text.readings import readings
 from sdrag.text.spans import SpanUnion, splice
 from sdrag.vocabulary import Confidential, Entity, Span
-
-__all__ = ["Masker", "Refusal", "Replaced", "Style", "check_style", "written_forms"]
 
 Style = Literal["label", "type", "redact", "pseudonym"]
 Refusal = Literal["keeps-chain", "spells-masked"]

@@ -42,8 +42,6 @@ from sdrag.policy.sections import Role
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential, Entity
 
-__all__ = ["Resolved", "resolve"]
-
 _PROPER: frozenset[Role] = frozenset({"place", "organisation"})
 """Proper names: compared by spelling, never by meaning; one pool."""
 _TOLD: frozenset[Role] = frozenset({"term", "description"})

@@ -25,16 +25,6 @@ from sdrag.policy import LinkageSection, Policy, PolicySource
 from sdrag.policy.entity_types import ROLES, SYNONYMS, WEIGHTS
 from sdrag.policy.sections import Role
 
-__all__ = [
-    "DIRECT",
-    "ROLES",
-    "WEIGHTS",
-    "Schema",
-    "SettingsSource",
-    "local_runner",
-    "read_settings",
-]
-
 DIRECT = frozenset({"NAME", "PATIENT_ID", "ADDRESS", "PHONE_NUMBER", "EMAIL"})
 """The direct identifiers of Table 4.1."""
 _DIRECT_ROLES: frozenset[Role] = frozenset({"name", "number", "phone", "exact"})

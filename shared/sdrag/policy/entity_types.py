@@ -8,8 +8,6 @@ from importlib.resources import files
 
 from sdrag.policy.sections import LinkageSection, Role
 
-__all__ = ["ROLES", "SYNONYMS", "WEIGHTS", "type_names"]
-
 _TABLES = tomllib.loads(
     files(__package__).joinpath("entity_types.toml").read_text(encoding="utf-8")
 )

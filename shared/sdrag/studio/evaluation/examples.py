@@ -24,8 +24,6 @@ from sdrag.privacy.audit import AuditEvent, count_failures
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Passage, Span
 
-__all__ = ["ExampleFailure", "ExampleResults", "run_examples"]
-
 
 @dataclass(frozen=True, slots=True)
 class ExampleFailure:

@@ -22,8 +22,6 @@ from sdrag.policy import Policy
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Constraint, Passage
 
-__all__ = ["Change", "OddExample", "Taught", "compare_documents", "measure_teaching"]
-
 _ENOUGH = 4
 """Examples from which on a share of them says something."""
 _ODD = 0.1

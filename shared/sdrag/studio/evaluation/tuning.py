@@ -25,8 +25,6 @@ from sdrag.linkage.replacing import Masker
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Passage
 
-__all__ = ["Ceilings", "Links", "Pair", "Tuning", "link_scores", "tune"]
-
 EDGES = tuple(step / 20 for step in range(1, 20))
 DOCUMENTS = (0.85, 0.9, 0.95, 1.0)
 CHAINS = (0.3, 0.4, 0.5, 0.6, 0.7)
