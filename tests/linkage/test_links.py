@@ -16,7 +16,7 @@ Entry = tuple[str, str]
 """A form and its type; the form is written in the document."""
 
 CLUSTERS = Path(__file__).parents[2] / "benchmarks/linkage_clusters"
-NOTHING_ELSE = {"resolution": {"context": False, "implied": False}}
+NOTHING_ELSE = {"resolution": {"context": False}}
 GOATS = [
     "The patient makes goat cheese on an alp without a road and has a fever.",
     "Goats were tested at a mountain dairy that is reached only on foot.",
@@ -37,19 +37,6 @@ def shared(entries: list[list[Entry]], settings: object = None) -> int:
     return int((found.corpus.frequency > 1).sum())
 
 
-NAMED = [
-    (("Ashmere", "LOCATION"), ("Ashmere General Hospital", "PROVIDER")),
-    (("Port Ellery", "LOCATION"), ("steers the Port Ellery ferry", "UNIQUE_FACT")),
-    (("January 2023", "EVENT_DATE"), ("9 January 2023", "EVENT_DATE")),
-    (("March 2021", "EVENT_DATE"), ("04/03/2021", "BIRTHDATE")),
-]
-NOT_NAMED = [
-    (("Ash", "LOCATION"), ("Ash Wednesday Club", "PROVIDER")),
-    (("Ashmere", "LOCATION"), ("Ashmereby Clinic", "PROVIDER")),
-    (("January 2022", "EVENT_DATE"), ("9 January 2023", "EVENT_DATE")),
-    (("March", "EVENT_DATE"), ("4 March 2021", "EVENT_DATE")),
-    (("May Day", "UNIQUE_FACT"), ("4 May 2021", "EVENT_DATE")),
-]
 ONE_VALUE = [
     (("Saltmarsh Clinic", "LOCATION"), ("Saltmarsh Clinic", "PROVIDER")),
     (("won the county debating cup", "EVENT"),) * 2,
@@ -61,15 +48,6 @@ TWO_VALUES = [
     (("34", "AGE"), ("34", "PATIENT_ID")),
     (("bee venom anaphylaxis", "MEDICAL_CONDITION"), ("bee venom", "TREATMENT")),
 ]
-
-
-def test_what_is_named_in_passing_counts():
-    """The town in a hospital's name, the month of a date; nothing is joined."""
-    for one, two in NAMED:
-        assert shared([[one], [two]]) == 1, (one, two)
-        assert shared([[one], [two]], NOTHING_ELSE) == 0, (one, two)
-    for one, two in NOT_NAMED:
-        assert shared([[one], [two]]) == 0, (one, two)
 
 
 def test_a_value_under_two_types_of_one_role_is_one():

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from sdrag.effects.steps import Steps
-from sdrag.linkage.implied_links import Row, described_rows, implied_rows
+from sdrag.linkage.described_links import Row, described_rows
 from sdrag.linkage.meaning import MOST_FORMS, Vectors, embed_texts, meaning_pairs
 from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.pairs import (
@@ -105,9 +105,6 @@ def resolve(
             pairs = meaning_pairs([*map(fold_text, wanted)], matrix, float(threshold))
             pool.join(((chosen[a], chosen[b]) for a, b in pairs), "meaning")
     resolved = _give_ids(pools.values(), key, schema)
-    if settings.implied:
-        rows = implied_rows(resolved.rows, occurrences, resolved.entities, schema)
-        resolved = replace(resolved, rows=rows)
     if texts and settings.meaning is not False and settings.context is not False:
         seen = {**(known or {}), **vectors}
         rows, more, complete = yield from described_rows(

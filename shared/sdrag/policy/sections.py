@@ -250,9 +250,6 @@ class ResolutionSection(Section):
     them, each among the nearest of the other. It needs `meaning`."""
     telling: Share = 0.5
     """The least relevance, in some document, of a discriminative description."""
-    implied: bool = True
-    """A form also counts as what it names in passing: the town in the name of a
-    hospital, the month of a date."""
 
 
 class LinkageSection(Section):

@@ -1,8 +1,5 @@
 """
-Links at one remove: what a form says in passing, and one thing told in other words.
-
-"Ashmere General Hospital" says Ashmere, and "9 January 2023" says January 2023. So a
-document that holds the one also holds the other, where somebody named it elsewhere.
+Links at one remove: one thing told in other words.
 
 "a mountain dairy that is reached only on foot" and "makes goat cheese on an alp without
 a road" share no word, and their forms alone are not near enough to be one. So telling
@@ -12,14 +9,13 @@ counts as being in the document of the other as well, and each does so once: one
 was counted in many documents would be no longer rare, and would link none of them.
 
 Nothing is joined here. On the clusters that no rule was chosen on, F1 of links falls
-from 0.57 to 0.54 without the first rule, and to 0.50 without the second.
+from 0.57 to 0.50 without it.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -27,26 +23,14 @@ import numpy as np
 
 from sdrag.effects.steps import Steps
 from sdrag.linkage.meaning import Matrix, Vectors, embed_texts
-from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.schema import Schema
 from sdrag.policy import ResolutionSection
-from sdrag.policy.sections import Role
-from sdrag.text.dates import read_date
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Entity
 
 Row = tuple[int, str, float]
 """Number of the document, id of the entity, relevance."""
-
-_Written = tuple[str, str, Role]
-"""The id of an entity, one of its forms, and how that is compared."""
-
-_WORD = re.compile(r"\w+")
-_SHORTEST = 4
-"""Shorter names are words of other meanings too often."""
-_PROPER = frozenset({"place", "organisation"})
-_SAYING = _PROPER | {"description", "term"}
 
 _MOST_DESCRIPTIONS = 4000
 """More are not compared in their context, and the report says so."""
@@ -58,78 +42,11 @@ clusters and those for development."""
 _NEAREST = 4
 
 
-def implied_rows(
-    rows: Sequence[Row],
-    occurrences: Sequence[Sequence[Occurrence]],
-    entities: Sequence[Entity],
-    schema: Schema,
-) -> tuple[Row, ...]:
-    """Return the rows with those that they imply, ascending by entity and document."""
-    entity_of = {
-        (schema.pool(entity.type), form): entity.id
-        for entity in entities
-        for form in entity.forms
-    }
-    written: dict[tuple[str, str, Role], set[int]] = {}
-    for document, entries in enumerate(occurrences):
-        for entry in entries:
-            entity = entity_of[schema.pool(entry.type), entry.form]
-            key = entity, entry.form, schema.role(entry.type)
-            written.setdefault(key, set()).add(document)
-    most = _most_relevant(rows)
-    held = {(entity, document): value for document, entity, value in rows}
-    implied: dict[tuple[str, int], float] = {}
-    for key, other in (*_places(written), *_months(written)):
-        for document in written[key]:
-            value = min(held[key[0], document], most[other])
-            implied[other, document] = max(implied.get((other, document), 0.0), value)
-    both = sorted({**implied, **held}.items())
-    return tuple((document, entity, value) for (entity, document), value in both)
-
-
 def _most_relevant(rows: Sequence[Row]) -> dict[str, float]:
     most: dict[str, float] = {}
     for _, entity, value in rows:
         most[entity] = max(most.get(entity, 0.0), value)
     return most
-
-
-def _places(written: Iterable[_Written]) -> Iterator[tuple[_Written, str]]:
-    """Yield a form, and an entity whose proper name is a part of it."""
-    entities: dict[tuple[str, ...], str] = {}
-    sizes: dict[str, set[int]] = {}
-    for entity, form, role in written:
-        words = _words(form)
-        proper = form[:1].isupper() and len(form) >= _SHORTEST
-        if words and proper and role in _PROPER:
-            entities[words] = entity
-            sizes.setdefault(words[0], set()).add(len(words))
-    for item in written:
-        entity, form, role = item
-        words = _words(form) if role in _SAYING else ()
-        for start, word in enumerate(words):
-            for size in sorted(sizes.get(word, ())):
-                other = entities.get(words[start : start + size], entity)
-                if other != entity:
-                    yield item, other
-
-
-def _words(form: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(fold_text(form)))
-
-
-def _months(written: Iterable[_Written]) -> Iterator[tuple[_Written, str]]:
-    """Yield a date, and the month that it is in, where that is named alone."""
-    dates = [
-        (date, item)
-        for item in written
-        if item[2] == "date"
-        if (date := read_date(item[1])) is not None and date.year
-    ]
-    months = {date[:2]: entity for date, (entity, _, _) in dates if not date.day}
-    for date, item in dates:
-        if date.day and months.get(date[:2], item[0]) != item[0]:
-            yield item, months[date[:2]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
