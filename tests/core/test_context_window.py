@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, bind
@@ -51,11 +50,3 @@ def test_a_fitted_policy_says_the_same(tokens, budget):
     assert limited.hash == policy.hash
     assert limited.rules == policy.rules
     assert policy.disclosure.token_budget == 1000
-
-
-def test_an_engine_of_a_small_model_is_under_the_same_policy():
-    """Whatever is remembered under its hash is found again."""
-    engine = Engine(POLICY, llm=Model(str, window=500))
-
-    assert engine.policy.hash == Policy.read(POLICY).hash
-    run(bind([], engine), PortRunner(Ports()))

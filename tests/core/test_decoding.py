@@ -53,24 +53,6 @@ def test_some_reading_says_the_value_and_where_it_stands(
 
 
 @each_row(
-    "text, said",
-    [
-        ("AT&amp;T", "AT&T"),
-        ("QUItMTItQ0Q=", "AB-12-CD"),
-        ("YS5iQGMuZGU=", "a.b@c.de"),
-        ("Ann%20Lee", "Ann Lee"),
-        ("caf\\u00e9", "caf\u00e9"),
-        ("\\ud83d\\ude00", "\U0001f600"),
-        ("line one\\nline two", "line one\nline two"),
-        ("\u0410nn", "Ann"),
-        ("J o n  L e e k", "Jon Leek"),
-    ],
-)
-def test_what_an_encoding_says(text: str, said: str) -> None:
-    assert decode(text).text == said
-
-
-@each_row(
     "text",
     [
         "An ordinary sentence, with 3 numbers: 12, 45 and 2019-04-12.",

@@ -21,10 +21,9 @@ from hypothesis import strategies as st
 
 import sdrag
 from sdrag import configuration, embeddings
-from sdrag.disclosure.local import scorer
 from sdrag.embeddings import embed_texts, embed_tokens, load_tokenizer
 from sdrag.embeddings.runtime import count_threads
-from sdrag.embeddings.windows import Tokens, Window, read_between, read_words, tokenize
+from sdrag.embeddings.windows import Tokens, read_words, tokenize
 from sdrag.errors import MissingExtraError
 from sdrag.memo import Memo
 from sdrag.vocabulary import Span
@@ -168,40 +167,6 @@ PARAGRAPHS = [
     "He went.",
     "The boat lay at the quay. " * 60,
 ]
-
-
-def _rows():
-    tokenizer = load_tokenizer()
-    return [tokenizer.encode(text).ids[:500] for text in PARAGRAPHS]
-
-
-@pytest.mark.parametrize("place", range(len(PARAGRAPHS)))
-def test_no_text_changes_what_another_gives(place):
-    """But for its last digits, which depend on what is computed together."""
-    network = scorer._load("scorer", "scorer-read")
-    rows = _rows()
-    beside = np.split(read_between(network, rows), np.cumsum([*map(len, rows)])[:-1])
-
-    alone = read_between(network, [rows[place]])
-
-    assert np.allclose(alone, beside[place], atol=1e-5)
-
-
-def test_what_reads_alike_is_read_once():
-    """Every place of it is given what it says all the same."""
-    tokenizer = load_tokenizer()
-    texts = ["He came.", "She.", "He came."]
-    seen: list[Window] = []
-
-    def network(windows):
-        seen.extend(windows)
-        return np.array([[float(i) for window in windows for i in window.ids]])
-
-    read = read_words(texts, tokenizer, 1, network)
-
-    assert len(seen) == 2
-    for text, (_, matrix) in zip(texts, read, strict=True):
-        assert matrix.tolist() == [list(map(float, tokenize(text, tokenizer).ids))]
 
 
 def test_a_token_of_two_windows_is_given_their_mean():

@@ -90,13 +90,6 @@ def _spans(outcome):
     return [(m.span.start, m.span.end, m.type) for m in outcome.value]
 
 
-def test_presidio_results_become_mentions() -> None:
-    """Presidio's offsets, types and scores are kept."""
-    (outcome,) = run(PresidioDetector(_Analyzer()).detect([TEXT]), Scripted())
-
-    assert _spans(outcome) == [(0, 6, "PERSON")]
-
-
 def test_types_that_are_named_add_to_the_known_ones() -> None:
     """Naming one entity leaves dates dates, and people people."""
     analyzer = SimpleNamespace(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.constraint_parser.words import table
 from sdrag.disclosure.local.by_type import find_by_cue, find_by_type, find_sure
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.runner import PortRunner, Ports
@@ -73,6 +74,12 @@ def test_a_constraint_is_understood_as_what_it_says(name) -> None:
     wrong = [text for text in UNDERSTOOD_AS[name] if not IS[name](_parsed(text))]
 
     assert not wrong
+
+
+@each_row("row", table("words")["language"])
+def test_a_language_is_told_by_its_little_words(row) -> None:
+    """And its constraints need a model."""
+    assert _is_refused(_parsed(row["example"]), "It is not in English.")
 
 
 def test_the_place_of_a_slip_is_said() -> None:

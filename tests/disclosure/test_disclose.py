@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -13,7 +12,7 @@ from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
 from sdrag.effects.runner import PortRunner, Ports
-from sdrag.effects.steps import arun, run
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request
 from sdrag.pipeline import disclose as disclose_all
 from sdrag.policy import Policy
@@ -28,7 +27,6 @@ from ..support.scripted import (
     toy_vectors,
 )
 from ..support.tables import each_row
-from ..support.waiting import hang
 
 SECRET, PUBLIC = canary("secret"), canary("public")
 PASSAGE = Passage("p", f"{PUBLIC} saw {SECRET} there.", {"title": SECRET}, 0.7)
@@ -73,10 +71,6 @@ def asked(model, locator, passages=(PASSAGE,), *, drive=run, state=None, **given
     return drive(steps, PortRunner(ports, Limits(seconds=seconds)))
 
 
-def drive_async(steps, runner):
-    return asyncio.run(arun(steps, runner))
-
-
 def _answer(model, prompt):
     reply = model(prompt)
     words = prompt.messages[-1].content.text
@@ -85,10 +79,6 @@ def _answer(model, prompt):
 
 def failing(_):
     raise ConnectionError(SECRET)
-
-
-def hanging(_):
-    hang()
 
 
 @each_row(
@@ -104,37 +94,6 @@ def test_doubt_withholds(model, locator):
 
     assert [r.passage for r in disclosed.redactions] == [None]
     assert disclosed.decisions[0].action == "withheld"
-    assert disclosed.decisions[0].reason
-    assert SECRET not in repr(disclosed)
-
-
-FAILURES = [
-    failing,
-    hanging,
-    lambda _: f"I see {SECRET}, nothing to hide!",
-    lambda _: '{"verdicts": []}',
-    lambda _: said("elsewhere entirely"),
-    lambda _: None,
-]
-
-
-@pytest.mark.parametrize("drive", [run, drive_async])
-@pytest.mark.parametrize(
-    ("locator", "rule", "left"),
-    [
-        (LocalLocator(), ONLY, None),
-        (SEEING, RULE, f"{PUBLIC} saw [withheld] there."),
-    ],
-    ids=["needs the model", "is understood"],
-)
-@each_row("model", FAILURES)
-def test_a_failing_model_is_as_good_as_none(model, locator, rule, left, drive):
-    """What needs it is withheld; else the locator decides. No reason quotes a text."""
-    seconds = 0.1 if model is hanging else 60
-    disclosed = asked(model, locator, seconds=seconds, rule=rule, drive=drive)
-
-    (redaction,) = disclosed.redactions
-    assert (redaction.passage and redaction.passage.text) == left
     assert disclosed.decisions[0].reason
     assert SECRET not in repr(disclosed)
 

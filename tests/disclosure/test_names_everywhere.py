@@ -104,6 +104,25 @@ def test_a_named_person_goes_in_every_context(language) -> None:
     assert all("[" in seen for seen in left)
 
 
+@each_row(
+    "text, left",
+    [
+        ("Ruth Calder came. Calder left.", "[name] came. [name] left."),
+        ("R. Calder and CALDER, RUTH", "[name] and [name]"),
+        ("Ruth \u200b Calder", "[name]"),
+        ("_Calder_ and Calder's", "[name] and [name]'s"),
+        ("私はCalderです", "私は[name]です"),
+        ("Ruth-Calder and RuthCalder", "[name] and [name]"),
+        ("Caldera stays", "Caldera stays"),
+    ],
+)
+def test_a_form_goes_whole_and_nothing_else(text, left) -> None:
+    """Given name, initial and surname together, and no part of another word."""
+    rule = 'Do not mention "Ruth Calder"'
+
+    assert _released(rule, Passage("p", text)).strip() == f"p {left}"
+
+
 # Of the commonest of the United States census of 2010 (public domain).
 SURNAMES = """
     Smith Williams Jones Miller Rodriguez Lopez Taylor Moore Lee White Young Allen King

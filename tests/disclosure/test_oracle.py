@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.suites.json_files import load_articles
 from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
+from benchmarks.suites.rcqa_models import find_model
 from sdrag.effects.steps import run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
@@ -20,35 +21,10 @@ from sdrag.vocabulary import Passage
 from ..support.scripted import Scripted
 
 ASKED = re.compile(r"^\[([\w.:-]+)\] (.*)$", re.MULTILINE)
-ARTICLES = load_articles()
-WITNESSES = {
-    rule: words
-    for article in ARTICLES
-    for rule, words in article["constraint_to_witness_words"].items()
-}
 
 
 def text_of(prompt):
     return re.split(r"==[0-9a-f]{16}==", prompt.messages[-1].content.text)[-2].strip()
-
-
-def right_spans(prompt):
-    """Return every witness word that stands in the text."""
-    text = text_of(prompt)
-    if prompt.name == "disclosure.rephrase":
-        return text
-    verdicts = [
-        {
-            "constraint": name,
-            "spans": [
-                word
-                for word in WITNESSES[rule]
-                if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)
-            ],
-        }
-        for name, rule in ASKED.findall(prompt.messages[-1].content.text)
-    ]
-    return json.dumps({"verdicts": verdicts})
 
 
 @pytest.mark.parametrize(
@@ -63,9 +39,10 @@ def right_spans(prompt):
 )
 def test_right_spans_leak_nothing(defense, count):
     """With a model that returns the right spans, nothing leaks, whatever is asked."""
-    settings = RcqaSettings(defense=defense, llm=Model(right_spans))
+    articles = load_articles()[:count]
+    llm = find_model("scripted:exact", articles)
 
-    figures = evaluate_rcqa(ARTICLES[:count], settings)
+    figures = evaluate_rcqa(articles, RcqaSettings(defense=defense, llm=llm))
 
     assert (
         figures["privacy"],

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from sdrag.guardrails.grounding.agreement import Agreement, compare
 from sdrag.guardrails.grounding.support import support
-from sdrag.guardrails.statements.quantities import read_quantities
 from sdrag.guardrails.statements.words import read_sentences, read_tokens
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
@@ -83,28 +82,6 @@ def test_a_figure_is_looked_for_next_to_the_sentence():
     claim = read_tokens(["The council approved the plans in 2024."])
 
     assert compare(claim, (2,), read_sentences(source)) == Agreement(0)
-
-
-QUANTITIES = [
-    ("2.4 million euros", "number", 2_400_000.0, "euro"),
-    ("$1.2m", "number", 1_200_000.0, "dollar"),
-    ("twenty-one days", "number", 21.0, "day"),
-    ("4,500 square metres", "number", 4500.0, "square metre"),
-    ("180 \u00b0C", "number", 180.0, "celsius"),
-    ("3 May", "day", (5, 3), ""),
-    ("May 3rd", "day", (5, 3), ""),
-    ("18:05", "time", "18:05", ""),
-    ("Tuesday", "weekday", "tue", ""),
-    ("1911", "year", 1911.0, ""),
-]
-
-
-def test_a_quantity_is_read_in_its_notations():
-    """With its unit, from words and numerals."""
-    for written, *expected in QUANTITIES:
-        (read,) = read_quantities(read_tokens([f"It was {written}."]))
-
-        assert [read.kind, read.value, read.unit] == expected
 
 
 WORDS = """

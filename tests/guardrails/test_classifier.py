@@ -14,7 +14,6 @@ from sdrag.guardrails.injection import InjectionSection
 from sdrag.guardrails.injection.classifier import (
     WIDTH,
     InjectionHead,
-    has_context,
     load_head,
     windows,
 )
@@ -66,15 +65,6 @@ def test_windows_cover_a_text_and_never_overlap():
     assert sum(len(span.of(text).split()) for span in spans) == len(text.split())
     assert all(a.end <= b.start for a, b in pairwise(spans))
     assert sum("import os" in span.of(text) for span in spans) == 1
-
-
-@pytest.mark.parametrize(
-    ("texts", "enough"),
-    [([], False), (["a b c"], False), (["a"] * 9, True), (["a b", "c d"], False)],
-)
-def test_context_is_enough_other_words(texts, enough):
-    """One window, or a few words, is no context."""
-    assert has_context(texts) == enough
 
 
 def test_the_shipped_weights_are_plain_numbers_that_fit():

@@ -49,6 +49,13 @@ ROWS = [
     ),
     ("Each pill holds 0.5 g.", "Each pill holds {}.", "500 mg|0.5 grams", "50 mg|5 g"),
     ("The talk takes two hours.", "The talk takes {}.", "120 minutes", "2 minutes"),
+    (
+        "The boat left at 18:05 on Tuesday, 3 May 1911, for twenty-one days.",
+        "The boat left {}.",
+        "on May 3rd|on 3 May 1911|at 18:05|on a Tuesday|for 21 days",
+        "on May 4th|on 3 May 1912|at 18:50|on a Monday|for 12 days",
+    ),
+    ("It is 180 \u00b0C hot.", "It is {} hot.", "180 degrees Celsius", "108 \u00b0C"),
     ("The trench is 2.3 m deep.", "The trench is {} deep.", "230 cm", "23 cm|230 m"),
 ]
 

@@ -120,48 +120,6 @@ def test_a_true_and_a_false_name_come_back_alike_however_they_are_spelt():
         assert len(texts) == 1, name
 
 
-TYPES = [
-    ("Remove all dates", "It was on 4 May 2021.", ["4 May 2021", "5 June 2019"]),
-    (
-        "Hide e-mail addresses",
-        "Write to d.meyers@corp.com.",
-        ["d.meyers@corp.com", "a.quint@mail.org"],
-    ),
-    ("Hide account numbers", "Account 48119273.", ["48119273", "55210984"]),
-    (
-        "Remove names of places",
-        "He lives in Kilmarnock.",
-        ["in Kilmarnock", "in Inverness"],
-    ),
-    (
-        "Hide what the patient suffers from",
-        "The patient has asthma.",
-        ["asthma", "epilepsy", "diabetes"],
-    ),
-    ("Do not mention Robert Meyers", "It was Robert Meyers.", [TRUE, "Rupert Quint"]),
-    (
-        "Remove everything that identifies a person",
-        "Robert Meyers, 42, lives at 4 Mill Lane, Hull.",
-        ["4 Mill Lane, Hull", "9 Park Road, Leeds"],
-    ),
-]
-
-
-def test_the_right_value_of_any_type_comes_back_as_a_wrong_one():
-    """Dates, numbers, addresses, illnesses: whatever a constraint asks for."""
-    for sentence, text, guesses in TYPES:
-        given = world(sentence, text)
-        assert guesses[0] not in given[2][0].text
-        for form in ("{}", "Yes, {} is right.", "- {}\n- nothing else"):
-            answers = [
-                told(checked(form.format(guess), question=f"{guess}?", given=given))
-                for guess in guesses
-            ]
-            texts = {text.replace("in ", "") for text, *_ in answers}
-            assert len(texts) == 1, answers
-            assert guesses[0].split()[-1] not in answers[0][0]
-
-
 HARMLESS = [
     "The witness saw a grey van near the harbour [1].",
     "On 4 May 2021 a van was seen.",

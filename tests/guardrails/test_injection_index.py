@@ -96,10 +96,3 @@ def test_what_a_pattern_matches_has_a_word_that_it_needs(
     assert match
     assert all(pattern.needs)
     assert any(word in match.group() for word in pattern.needs)
-
-
-def test_a_text_of_no_such_words_leaves_no_pattern() -> None:
-    """Ordinary prose costs one search for words."""
-    text = "the harbour was built in 1871 by two brothers."
-
-    assert not patterns.find_possible(text, ciphered=True)

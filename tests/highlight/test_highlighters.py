@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.steps import run
@@ -19,7 +17,7 @@ from sdrag.highlight.highlighters import (
     structured,
     two_steps,
 )
-from sdrag.highlight.local import focus, local, overlap
+from sdrag.highlight.local import focus, local
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted
@@ -113,14 +111,6 @@ class TestLocal:
         tokens = question.split()
 
         assert [tokens[at] for at in focus(tokens)] == expected
-
-    @given(st.text(max_size=30), st.lists(st.text(max_size=30), max_size=5))
-    def test_overlap_is_a_share(self, question, texts):
-        """From 0 to 1; a word in another form counts, a common one does not."""
-        near, far = overlap("Who was painting the boats?", ["He painted.", "He ate."])
-
-        assert near > far == 0.0
-        assert all(0.0 <= item <= 1.0 + 1e-9 for item in overlap(question, texts))
 
     @pytest.mark.parametrize(
         ("question", "word"),

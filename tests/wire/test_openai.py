@@ -251,9 +251,6 @@ CAUSES = {
     server.truncated: ("cut-off", ("cut-off",)),
     server.endless: ("cut-off", ("cut-off",)),
     server.prose: ("no-verdict", ()),
-    server.parrot: ("no-verdict", ()),
-    server.no_to_the_first: ("no-verdict", ()),
-    server.nothing_goes: ("control-failed", ()),
     server.slow: ("model-timeout", ("timeout",)),
     # What each client tells in its own way.
     server.cut: None,

@@ -153,3 +153,36 @@ def test_a_secret_that_the_constraint_states_goes() -> None:
     (left,) = _left(["Meyers has diabetes and a dog."], STATED)
 
     assert "diabetes" not in left
+
+
+NAMED = (
+    "Jonathan Meyers works for ACME Corp in Oslo. Meyers is ill. ACME sells rope."
+    " The harbour was quiet."
+)
+SAFE = "The Whitfield safe stood open. He opened the safe with a stethoscope."
+
+
+@each_row(
+    "constraint, text, gone, kept",
+    [
+        ("Remove Jonathan Meyers", NAMED, "Jonathan Meyers", "ACME ill Oslo"),
+        ("Do not mention ACME Corp", NAMED, "ACME", "Meyers rope Oslo"),
+        ("Any reference to Meyers or ACME", NAMED, "Meyers ACME", "ill rope"),
+        ("Hide 'Jonathan Meyers' and Oslo.", NAMED, "Meyers Oslo", "ACME ill"),
+        ("Leave out Meyers", NAMED, "Meyers", "ACME Oslo"),
+        ("Meyers must stay out of it", NAMED, "Meyers", "ACME"),
+        # What a sentence says in which the name stands is about whom it names.
+        ("Redact everything about Jonathan Meyers", NAMED, "Oslo ill.", "sells rope."),
+        # A name or capitals in a constraint on something else are no secret.
+        ("Keep back how the Whitfield safe was opened", SAFE, "scope", "Whitfield"),
+        ("Hide How The Safe Was Opened", SAFE, "stethoscope", ""),
+        ("KEEP BACK HOW THE SAFE WAS OPENED", SAFE, "stethoscope", ""),
+        ("Remove Ann", "The annual report is here.", "Ann", "annual"),
+    ],
+)
+def test_a_name_goes_wherever_it_stands(constraint, text, gone, kept) -> None:
+    """In full, as a surname, as an acronym; what is said beside it stays."""
+    (left,) = _left([text], constraint)
+
+    assert not [word for word in gone.split() if word in left]
+    assert [word for word in kept.split() if word in left] == kept.split()
