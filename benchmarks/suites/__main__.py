@@ -28,6 +28,7 @@ from benchmarks.suites.constraint_ranking import ranking
 from benchmarks.suites.control_bits import control
 from benchmarks.suites.entities import entities
 from benchmarks.suites.examples import examples
+from benchmarks.suites.generalising import generalising
 from benchmarks.suites.highlight import highlight
 from benchmarks.suites.injection import injection
 from benchmarks.suites.linkage import linkage
@@ -44,6 +45,7 @@ SUITES: tuple[Suite, ...] = (
     control,
     entities,
     examples,
+    generalising,
     grounding,
     highlight,
     injection,

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from sdrag.vocabulary import Level
+
 
 def listed(value: Any) -> Any:
     """Take one value as a list of one."""
@@ -22,6 +24,10 @@ Listed = Annotated[
     tuple[Scalar, ...],
     BeforeValidator(listed, json_schema_input_type=tuple[Scalar, ...] | Scalar),
     Field(min_length=1),
+]
+Levels = Annotated[
+    tuple[Level, ...],
+    BeforeValidator(listed, json_schema_input_type=tuple[Level, ...] | Level),
 ]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]

@@ -32,6 +32,7 @@ __all__ = [
     "Finding",
     "Highlight",
     "Keep",
+    "Level",
     "Mention",
     "Method",
     "Passage",
@@ -49,6 +50,22 @@ Method = Literal["redact", "rephrase", "withhold"]
 
 Sensitivity = Literal["low", "balanced", "high"]
 """How much the local engine hides; a higher one never hides less."""
+
+Level = Literal[
+    "month",
+    "year",
+    "decade",
+    "five-years",
+    "ten-years",
+    "band",
+    "magnitude",
+    "town",
+    "region",
+    "outward",
+    "last-four",
+    "initials",
+]
+"""How coarse a value is said in place of being hidden."""
 
 WhereMissing = Literal["hold", "skip"]
 """Whether a constraint holds for a passage without the metadata that `where` names."""
@@ -238,6 +255,7 @@ class Constraint:
         examples: What its author showed; the local engine and a model learn from them
             what it means.
         patterns: Those of the policy that it names.
+        instead: How coarse values may be said that it hides.
     """
 
     id: str
@@ -251,6 +269,7 @@ class Constraint:
     keep: tuple[Keep, ...] = ()
     examples: tuple[Example, ...] = ()
     patterns: tuple[Pattern, ...] = ()
+    instead: tuple[Level, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():

@@ -15,6 +15,9 @@ for what is cut by its meaning, and where adjacent words of two types go as one.
 With `placeholders: numbered` it also says which words of its document it replaces:
 `[person-48213370]`. The number is a keyed hash of the document and the words, so it is
 the same in whatever chunk, order and process, and does not count what others may see.
+
+Where all constraints that take a value have a level for it in `instead`, the value is
+said at the coarsest of them.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from functools import cached_property, lru_cache
 from sys import maxsize
 from typing import Self
 
+from sdrag.detectors.generalise import coarsest, generalise
 from sdrag.detectors.local.tables import TITLES, in_each_case
 from sdrag.detectors.local.terms import type_of_word
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
@@ -40,7 +44,7 @@ from sdrag.text.cells import Edit, Layout, apply_edits, place, read_cells
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold_text
 from sdrag.text.spans import SpanUnion, merge, shift
-from sdrag.vocabulary import Confidential, Constraint, Pattern, Span
+from sdrag.vocabulary import Confidential, Constraint, Level, Pattern, Span
 
 Taken = Mapping[Span, frozenset[str]]
 """Spans, and the ids of the constraints that take each."""
@@ -197,6 +201,7 @@ class PlaceholderStyle:
         plain: In place of everything; empty to say the type.
         nouns: What each constraint takes, by its id.
         patterns: Of the policy, that each constraint names, by its id.
+        instead: How coarse values may be said that each constraint takes.
         numbered: Whether a placeholder has a number, where it says the type.
         keys: Of the document, which numbers are made with.
     """
@@ -205,6 +210,7 @@ class PlaceholderStyle:
     plain: str
     nouns: Mapping[str, _Nouns]
     patterns: Mapping[str, Sequence[Pattern]] = field(default_factory=dict)
+    instead: Mapping[str, Sequence[Level]] = field(default_factory=dict)
     numbered: bool = False
     keys: DocumentKeys | None = None
 
@@ -216,13 +222,14 @@ class PlaceholderStyle:
         placeholders: Placeholders = DEFAULT,
     ) -> Self:
         """Read what the constraints name."""
+        instead = {rule.id: rule.instead for rule in constraints if rule.instead}
         if section.placeholders == "plain":
-            return cls(placeholders, section.placeholder, {})
+            return cls(placeholders, section.placeholder, {}, instead=instead)
         parsed = {rule.id: parse(rule) for rule in constraints}
         nouns = {name: _nouns_of(each) for name, each in parsed.items()}
         patterns = {rule.id: rule.patterns for rule in constraints if rule.patterns}
         numbered = section.placeholders == "numbered"
-        return cls(placeholders, "", nouns, patterns, numbered)
+        return cls(placeholders, "", nouns, patterns, instead, numbered)
 
     def of_document(self, keys: DocumentKeys) -> Self:
         """Return the placeholders of one document."""
@@ -231,17 +238,24 @@ class PlaceholderStyle:
     @cached_property
     def style(self) -> str:
         """What, beside what is cut, decides how it looks."""
-        return repr((self.plain, self.numbered, sorted(self.placeholders.plain)))
+        plain, instead = sorted(self.placeholders.plain), sorted(self.instead.items())
+        return repr((self.plain, self.numbered, plain, instead))
 
     @property
     def between(self) -> re.Pattern[str]:
         """What may stand between two placeholders that become one."""
-        return _CLOSE if self.numbered else _LIGHT
+        return _CLOSE if self.numbered or self.instead else _LIGHT
 
     def choose(
         self, text: str, region: Span, taken: Iterable[tuple[Span, Iterable[str]]]
     ) -> str:
         """Return what stands in place of a region."""
+        taken = list(taken)
+        if self.instead:
+            takers = {name for _, names in taken for name in names}
+            levels = coarsest(self.instead.get(name, ()) for name in takers)
+            if coarse := generalise(region.of(text), levels):
+                return coarse
         if self.plain:
             return self.plain
         covered: dict[str, list[Span]] = {}

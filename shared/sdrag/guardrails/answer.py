@@ -25,6 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from sdrag.detectors.generalise import generalise
 from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded, Status
@@ -148,11 +149,15 @@ def _find_withheld(
         is_known = is_known and rules is not None and rules <= recorded
         hiding.setdefault(handle, set()).update(recorded if rules is None else rules)
     read = readings(answer)
+    coarse = {state.keys.rule(rule): rule.instead for rule in policy.rules}
     spans = {
         span
         for handle, register in registers.items()
         for rules, span in register.find_forms(read, loose=True)
-        if not hiding[handle].isdisjoint(rules)
+        if any(
+            generalise(span.of(answer), coarse.get(rule, ())) != span.of(answer)
+            for rule in hiding[handle].intersection(rules)
+        )
     }
     return tuple(sorted(spans)), is_known
 

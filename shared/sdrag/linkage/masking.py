@@ -204,6 +204,7 @@ def mask_found(
         order=tuple(document.id for document in documents),
         linking=_find_linking(plan, entities, before),
         placeholders=earlier.placeholders,
+        instead=settings.instead,
     )
     clean: list[Passage] = []
     decisions: list[Decision] = []

@@ -37,6 +37,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal
 
+from sdrag.detectors.generalise import generalise
 from sdrag.errors import InternalError, UsageError
 from sdrag.placeholders import BLOCK, DEFAULT, PLAIN, Placeholders, with_brackets
 from sdrag.policy.entity_types import ROLES
@@ -46,7 +47,7 @@ from sdrag.text.names import other_spellings
 from sdrag.text.phrase_matcher import FormSearch
 from sdrag.text.readings import readings
 from sdrag.text.spans import SpanUnion, splice
-from sdrag.vocabulary import Confidential, Entity, Span
+from sdrag.vocabulary import Confidential, Entity, Level, Span
 
 Style = Literal["label", "type", "redact", "pseudonym"]
 Refusal = Literal["keeps-chain", "spells-masked"]
@@ -97,6 +98,7 @@ class Masker(Confidential):
         order: Ids whose aliases are their numbers where there is no key.
         linking: Forms, as they are searched for, of what was masked to break chains.
         placeholders: What is put in place of values, and is not searched.
+        instead: With the style `label`, how coarse a value is said in its place.
     """
 
     entities: tuple[Entity, ...]
@@ -107,6 +109,7 @@ class Masker(Confidential):
     order: tuple[str, ...] = ()
     linking: frozenset[str] = frozenset()
     placeholders: Placeholders = DEFAULT
+    instead: tuple[Level, ...] = ()
 
     def __post_init__(self) -> None:
         check_style(self.style, self.key)
@@ -146,8 +149,21 @@ class Masker(Confidential):
                 label = self._safe((self.given[written], label))
             elif self.style == "pseudonym" and written in self.linking:
                 label = self._types[entity.id]
+            elif coarse := self._coarse.get(written):
+                label = self._safe((coarse, label))
             rows.append((entity.id, label))
         return rows
+
+    @cached_property
+    def _coarse(self) -> dict[str, str]:
+        """How values are said, by form; none that was masked to break a chain."""
+        entities = self.entities if self.instead and self.style == "label" else ()
+        forms = {fold_text(form): form for each in entities for form in each.forms}
+        return {
+            folded: generalise(form, self.instead)
+            for folded, form in forms.items()
+            if folded not in self.linking
+        }
 
     @cached_property
     def labels(self) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.sections import Listed, Section, listed
+from sdrag.sections import Levels, Listed, Section, listed
 from sdrag.text.folding import fold_text
 from sdrag.text.patterns import linear_pattern
 from sdrag.vocabulary import (
@@ -189,6 +189,11 @@ class ConstraintSection(Section):
     """What stays although the constraint hides its like; never structured identifiers,
     what the constraint itself names, or forms that were hidden elsewhere in the
     document."""
+    instead: Levels = ()
+    """How coarse a value is said in place of being hidden: dates to `month`, `year` or
+    `decade`, ages to `five-years` or `ten-years`, sums to a `band` or `magnitude`,
+    addresses to `town` or `region`, postcodes to `outward`, numbers to `last-four`,
+    names to `initials`. Whatever else it hides gets a placeholder."""
     examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
     """What it must hide and keep. Where a constraint must be understood, sentences like
     what they hide are opened to it, and sentences like what they keep are closed."""
@@ -197,6 +202,12 @@ class ConstraintSection(Section):
     @classmethod
     def _bare(cls, value: Any) -> Any:
         return {"text": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _has_something_in_place(self) -> Self:
+        if self.instead and self.method != "redact":
+            raise ValueError("instead belongs to the method redact")
+        return self
 
     @field_validator("text")
     @classmethod

@@ -174,6 +174,7 @@ class Policy(GuardSections):
                 unless=entry.unless,
                 always=entry.always,
                 where_missing=entry.where_missing,
+                instead=entry.instead,
                 sensitivity=entry.sensitivity,
                 keep=tuple(each.keep() for each in (*entry.keep, *self.keep)),
                 examples=tuple(each.example() for each in entry.examples),

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.sections import Count, MetadataKey, Section, Share
+from sdrag.sections import Count, Levels, MetadataKey, Section, Share
 from sdrag.vocabulary import EVIDENCE_KEY, Sensitivity
 
 Role = Literal[
@@ -275,6 +275,9 @@ class LinkageSection(Section):
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
     """What replaces a masked entity: a `label`, with a key numbered within its
     document; `redact`; a `pseudonym`; or `rewrite` by a model."""
+    instead: Levels = ()
+    """With `label`: how coarse a masked value is said, as `instead` of a constraint.
+    The plan counts it as masked; what is masked to break a chain has its label."""
     domain: Annotated[str, Field(min_length=1, max_length=300)] | None = None
     """What the documents are about, for a model that extracts entities: `a school:
     pupils and their parents`. By default that of Table 4.1, health insurance."""

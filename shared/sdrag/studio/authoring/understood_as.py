@@ -238,6 +238,11 @@ def limits_of(rule: Constraint) -> tuple[str, ...]:
         missing = "" if rule.where_missing == "skip" else ", or where that is missing"
         limits.append(f"only where {key} is {_join(map(str, values), 'or')}{missing}")
     limits += (f"not for {_readers(attributes)}" for attributes in rule.unless)
+    if rule.instead:
+        limits.append(
+            f"says values as {_join(rule.instead, 'or')} where it can, which may still"
+            " tell of whom a text speaks where few are alike"
+        )
     if rule.always:
         limits.append("for every text, whatever is asked")
     if rule.sensitivity:
