@@ -21,6 +21,7 @@ from ..support.faces import (
     core_disclose,
     core_run,
     documents,
+    langchain_retriever,
     text_nodes,
     through,
 )
@@ -95,6 +96,59 @@ def test_what_was_not_read_is_read_again(tmp_path):
 def test_a_scan_for_injections_is_limited_too():
     """What could not be scanned is dropped."""
     assert ids(core_disclose(replace(TIGHT, policy={"injection": {}}))) == ["quick"]
+
+
+TIMED = Scenario(
+    "timed",
+    tuple(
+        Passage(str(n), f"{BEGINNING} Anna Karlsson saw it.{' It rained.' * n}")
+        for n in (3, 1, 2)
+    ),
+    {**POLICY, "disclosure": {"local_seconds": 2.5}},
+)
+"""Of each passage, the detector takes two seconds."""
+
+
+@pytest.fixture
+def clock(monkeypatch, read):
+    """Let two seconds pass with each long text that was read."""
+    seen = lambda: 2.0 * len({text for text in read if "rained" in text})  # noqa: E731
+    monkeypatch.setattr("sdrag.disclosure.local_reading.monotonic", seen)
+    return seen
+
+
+@through(core_run, *WRAPPERS)
+def test_what_the_seconds_do_not_reach_is_withheld(face, clock):
+    """The shortest come first; what was begun is finished, nothing leaves unread."""
+    seen = face(TIMED)
+
+    assert ids(seen) == ["1", "2"]
+    assert "Karlsson" not in repr(seen)
+
+
+def test_the_next_request_goes_on_there(clock, tmp_path):
+    """Until all is read; from then on no time is needed, and binding needs none."""
+    events, timed = [], replace(TIMED, state=str(tmp_path / "state.db"))
+    tight = {**POLICY, "disclosure": {"local_seconds": 1e-9}}
+    wrapper = langchain_retriever(replace(timed, policy=tight), audit=events.append)
+
+    released = [ids(ask(wrapper, timed)) for _ in range(4)]
+
+    assert [set(each) for each in released] == [
+        {"1"},
+        {"1", "2"},
+        {"1", "2", "3"},
+        {"1", "2", "3"},
+    ]
+    late = [
+        sum(each.reason == "over-local-seconds" for each in event.decisions)
+        for event in events
+    ]
+    assert late == [2, 1, 0, 0]
+    binder = LangChainBinder(tight, tmp_path / "other.db")
+    binder.transform_documents(documents(timed))
+    bound = replace(timed, policy=tight, state=str(tmp_path / "other.db"))
+    assert len(core_disclose(bound)) == 3
 
 
 @pytest.mark.parametrize("framework", ["langchain", "llamaindex"])

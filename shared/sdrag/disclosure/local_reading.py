@@ -3,9 +3,10 @@ The local engine's reading of texts: as they are, as lines of a structure, decod
 
 A binder has whole documents read. A text that is met first at a question is read by
 itself, so what was retrieved with it decides nothing; the shortest texts first, as far
-as the limits of local work allow. JSON, tables and their like are read as lines of
-`label: value`. A text in which something is encoded is read a second time, decoded:
-what is found there goes where it is encoded, unasked.
+as the limits of local work allow: what `disclosure.local_seconds` does not reach is
+left in doubt, and the next request goes on there. JSON, tables and their like are read
+as lines of `label: value`. A text in which something is encoded is read a second time,
+decoded: what is found there goes where it is encoded, unasked.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
+from time import monotonic
 
 from sdrag.disclosure.keep import apply_keeps
 from sdrag.disclosure.lookup import ENCODED, Doubts, Found, KnownFindings
@@ -86,7 +88,8 @@ def read_locally(
     """Ask the local engine; nothing limits what a binder asks."""
     texts = [text.text for group in groups for text in group.texts]
     fits = iter(readable(texts, known.setup.limits))
-    over = Failure(LocalLimitError("A text is over the limit."))
+    seconds = known.setup.policy.disclosure.local_seconds
+    singles: list[Group] = []
     for group in groups:
         if from_document:
             yield from _read_group(known, group, reading)
@@ -94,8 +97,28 @@ def read_locally(
         marks = [next(fits) for _ in group.texts]
         for index, fit in zip(group.text_indices, marks, strict=True):
             if not fit:
-                reading.doubts |= _doubt_all(index, group, over)
-        yield from _read_group(known, _part(group, marks), reading)
+                reading.doubts |= _doubt(index, group, "over-local-limit")
+        part = _part(group, marks)
+        if seconds is None:
+            yield from _read_group(known, part, reading)
+        else:
+            every = range(len(part.texts))
+            singles += (_part(part, [n == i for n in every]) for i in every)
+    if singles and seconds is not None:
+        yield from _read_in_time(known, singles, reading, monotonic() + seconds)
+
+
+def _read_in_time(
+    known: KnownFindings, singles: Sequence[Group], reading: Reading, end: float
+) -> Steps[None]:
+    """Have texts read until it is late, the shortest first, and one in any case."""
+    by_length = sorted(singles, key=lambda single: len(single.texts[0].text))
+    for number, single in enumerate(by_length):
+        if number and monotonic() >= end:
+            (index,) = single.text_indices
+            reading.doubts |= _doubt(index, single, "over-local-seconds")
+        else:
+            yield from _read_group(known, single, reading)
 
 
 def _read_group(known: KnownFindings, group: Group, reading: Reading) -> Steps[None]:
@@ -214,9 +237,12 @@ def _as_encoded(findings: Iterable[Finding], back: MappedText) -> Iterator[Findi
 
 
 def _doubt_all(index: int, group: Group, failure: Failure) -> Doubts:
-    """Say that no constraint of a group could be decided on a text."""
+    """Say that no constraint of a group could be decided on a text, and why."""
     over = isinstance(failure.error, LocalLimitError)
-    code = "over-local-limit" if over else "detector-failed"
+    return _doubt(index, group, "over-local-limit" if over else "detector-failed")
+
+
+def _doubt(index: int, group: Group, code: str) -> Doubts:
     return {(index, rule.id): code for rule in group.constraints}
 
 

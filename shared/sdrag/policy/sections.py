@@ -148,6 +148,10 @@ class DisclosureSection(Section):
     """What hidden words may decide: the `ranking` of passages, or nothing (`none`).
     Then only an index that a `RedactingTransformer` filled under this policy is
     searched, without the words of the question that the constraints hide."""
+    local_seconds: Annotated[float, Field(gt=0)] | None = None
+    """For how long the local engine reads passages at a request that nobody has read
+    before, the shortest first; the one that it is at is finished. What it does not
+    reach is withheld, and the next request goes on there."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
     """The most seconds of one call of a model; and, up to 30, of waiting for a state
     that another process has locked."""
