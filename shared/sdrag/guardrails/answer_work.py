@@ -50,9 +50,6 @@ class ClaimSupport(Confidential):
     novelty: float = 0.0
     faults: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        return f"ClaimSupport(score={self.score}, {len(self.passage_ids)} passages)"
-
 
 @dataclass(frozen=True, slots=True)
 class CitationFault:
@@ -88,9 +85,6 @@ class Guarded(Confidential):
     faults: tuple[CitationFault, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     decisions: tuple[Decision, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"Guarded({self.status}, {len(self.text)} characters)"
 
 
 def draft_of(

@@ -56,9 +56,6 @@ class Screened(Confidential):
             (*self.notices, *later.notices),
         )
 
-    def __repr__(self) -> str:
-        return f"Screened({len(self.passages)} passages, {len(self.decisions)})"
-
 
 def drop_by_reason(
     passages: Sequence[Passage], reasons: Iterable[str], rule: str

@@ -177,9 +177,3 @@ class Answer(Confidential):
         """What was decided on answer, passages and extracts, for audits."""
         action: Action = "released" if self.highlights else "withheld"
         return (Decision("answer", action, "highlight", self.reason), *self.dropped)
-
-    def __repr__(self) -> str:
-        return (
-            f"Answer({len(self.text)} characters, {len(self.highlights)} highlights,"
-            f" reason={self.reason!r})"
-        )

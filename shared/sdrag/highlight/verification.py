@@ -79,12 +79,6 @@ class Verification(Confidential):
     highlights: tuple[Highlight, ...]
     refusals: tuple[Refusal, ...] = ()
 
-    def __repr__(self) -> str:
-        return (
-            f"Verification({len(self.highlights)} highlights, "
-            f"refusals={[refusal.reason for refusal in self.refusals]})"
-        )
-
     def __len__(self) -> int:
         return len(self.highlights)
 

@@ -75,9 +75,6 @@ class Occurrence(Confidential):
         if not 0.0 <= self.relevance <= 1.0:
             raise UsageError(f"`relevance` must be from 0 to 1, got {self.relevance}.")
 
-    def __repr__(self) -> str:
-        return f"Occurrence({len(self.form)} characters, type={self.type!r})"
-
 
 Found = Occurrence | Mention
 Mentions = (

@@ -77,9 +77,6 @@ class Replaced(Confidential):
     text: str
     spans: tuple[Span, ...]
 
-    def __repr__(self) -> str:
-        return f"Replaced({len(self.text)} characters, {len(self.spans)} spans)"
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Masker(Confidential):

@@ -67,9 +67,6 @@ class Resolved(Confidential):
     not_compared: tuple[str, ...] = ()
     vectors: Vectors = field(default_factory=dict)
 
-    def __repr__(self) -> str:
-        return f"Resolved({len(self.entities)} entities, {len(self.rows)} rows)"
-
 
 def resolve(
     occurrences: Sequence[Sequence[Occurrence]],

@@ -34,9 +34,6 @@ class Keys:
         self._secret = secret
         self._rules: dict[tuple[object, ...], bytes] = {}
 
-    def __repr__(self) -> str:
-        return "Keys()"
-
     def of(self, *parts: str, size: int = 16) -> bytes:
         """Return the keyed hash of parts, each with its length."""
         data = (part.encode("utf-8", "surrogatepass") for part in parts)
@@ -142,9 +139,6 @@ class DocumentKeys(Confidential):
 
     def __init__(self, secret: bytes, document: bytes) -> None:
         self._begun = blake2b(document, key=secret, digest_size=8)
-
-    def __repr__(self) -> str:
-        return "DocumentKeys()"
 
     def of(self, kind: str, text: str) -> str:
         """Return the hash of a form, in 16 hexadecimal digits."""

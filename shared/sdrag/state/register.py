@@ -135,9 +135,6 @@ class Register(Confidential):
             known = self._forms.setdefault(-length if words == _EXACT else length, {})
             known.setdefault(digest, []).append((words, rules))
 
-    def __repr__(self) -> str:
-        return "Register()"
-
     def __bool__(self) -> bool:
         return bool(self._forms or self._words)
 

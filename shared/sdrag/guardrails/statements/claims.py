@@ -91,9 +91,6 @@ class Claim(Confidential):
     text: str
     citations: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        return f"Claim({len(self.text)} characters, {len(self.citations)} citations)"
-
 
 def claims(
     answer: str,
