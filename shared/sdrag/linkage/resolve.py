@@ -24,8 +24,14 @@ from typing import Literal
 import numpy as np
 
 from sdrag.effects.steps import Steps
-from sdrag.linkage.described_links import Row, described_rows
-from sdrag.linkage.meaning import MOST_FORMS, Vectors, embed_texts, meaning_pairs
+from sdrag.linkage.meaning import (
+    MOST_FORMS,
+    Row,
+    Vectors,
+    described_rows,
+    embed_texts,
+    meaning_pairs,
+)
 from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.pairs import (
     acronym_pairs,
