@@ -211,7 +211,8 @@ def _explanation(
     passage = cutter.texts.passages[index]
     applied = cutter.applied[index]
     words = {rule.id: rule.text for rule in cutter.texts.constraints}
-    spans = sorted(_hidden(cutter, index), key=_order) if passage.text else ()
+    hidden = _hidden(cutter, index) if passage.text else ()
+    spans = sorted(hidden, key=lambda each: (each.span, each.constraint_id))
     return Explanation(
         id=passage.id,
         text=passage.text,
@@ -275,7 +276,3 @@ def _left(
             )
     for (span, name), findings in sorted(by_span.items()):
         yield ExplainedSpan(span, name, _causes(span, findings))
-
-
-def _order(explained: ExplainedSpan) -> tuple[int, int, str]:
-    return (explained.span.start, explained.span.end, explained.constraint_id)

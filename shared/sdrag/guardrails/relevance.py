@@ -169,11 +169,8 @@ def _probabilities(answers: Sequence[Outcome[float]]) -> list[float | None]:
     ]
     if all(value is None or 0.0 <= value <= 1.0 for value in values):
         return values
-    return [None if value is None else _sigmoid(value) for value in values]
-
-
-def _sigmoid(value: float) -> float:
-    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))
+    bounded = (None if v is None else max(-60.0, min(60.0, v)) for v in values)
+    return [None if v is None else 1.0 / (1.0 + math.exp(-v)) for v in bounded]
 
 
 Scale = Literal["similarity", "cosine_distance", "l2", "squared_l2"]

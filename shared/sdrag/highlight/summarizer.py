@@ -80,7 +80,7 @@ def summary_prompt(
     quoted = json.dumps(texts, ensure_ascii=False, indent=1)
     task = _TASK.format(
         answering=_GUESSING if guesses else _ANSWERING,
-        length=_length(sentences),
+        length="one sentence" if sentences == 1 else f"one to {sentences} sentences",
         verdict=_VERDICTS[verdict],
         shape=_GUESSED_SHAPE if guesses else _SHAPE,
     )
@@ -91,7 +91,3 @@ def summary_prompt(
         reply_format=Summary if guesses else Unguessed,
         blind=True,
     )
-
-
-def _length(sentences: int) -> str:
-    return "one sentence" if sentences == 1 else f"one to {sentences} sentences"

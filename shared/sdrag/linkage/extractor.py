@@ -62,8 +62,7 @@ _STRENGTH = 0.4
 _Row = Outcome[tuple[Occurrence, ...]]
 
 
-def _share(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
+_Share = Annotated[float, AfterValidator(lambda share: min(max(share, 0.0), 1.0))]
 
 
 class _Reply(BaseModel):
@@ -71,9 +70,7 @@ class _Reply(BaseModel):
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
-    entities: list[
-        tuple[str, str | None, str, Annotated[float, AfterValidator(_share)]]
-    ]
+    entities: list[tuple[str, str | None, str, _Share]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,8 @@ class KnownForms(Confidential):
             "".join(_TOKEN.findall(form)).upper(): (type_, -less)
             for less, type_, form in sorted(best.values(), reverse=True)
         }
-        return cls(forms, {c: v for c, v in plain.items() if _digits(c) >= _DIGITS})
+        digits = {code: sum(map(str.isdigit, code)) for code in plain}
+        return cls(forms, {c: plain[c] for c, n in digits.items() if n >= _DIGITS})
 
     def look(self, text: str, row: Sequence[Found]) -> tuple[Found, ...]:
         """Return what was found in a text, and what else is written in it."""
@@ -80,10 +81,6 @@ def _read(text: str, item: Found) -> tuple[str, str, float]:
         return item.form, item.type, item.relevance
     type_ = "" if item.reason == DESCRIPTION else item.type
     return item.span.of(text), type_, item.confidence
-
-
-def _digits(text: str) -> int:
-    return sum(map(str.isdigit, text))
 
 
 def _codes(text: str, known: Known) -> Iterator[Mention]:

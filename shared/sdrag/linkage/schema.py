@@ -117,8 +117,7 @@ def read_settings(source: SettingsSource) -> LinkageSection:
 
 def local_runner() -> EffectRunner:
     """Return a runner that embeds with the packaged MiniLM and works locally."""
-    return PortRunner(Ports(embed=Port(_embed, local=True)))
-
-
-def _embed(effect: Embed) -> Sequence[Sequence[float]]:
-    return list(embed_texts(effect.items))
+    port: Port[Embed, Sequence[Sequence[float]]] = Port(
+        lambda effect: list(embed_texts(effect.items)), local=True
+    )
+    return PortRunner(Ports(embed=port))

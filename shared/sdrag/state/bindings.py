@@ -14,7 +14,7 @@ constraint's N was used up elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
@@ -65,7 +65,10 @@ class Bindings:
                 hint="A database cannot hold it: give the passage another id.",
             )
         rules = {constraint.id: self._rule(constraint) for constraint in constraints}
-        rows = [_row(rules[b.constraint_id], b) for b in bindings]
+        rows = [
+            {"rule": rules[b.constraint_id], "chunk": b.passage_id, "score": b.score}
+            for b in bindings
+        ]
         with self._database.writing() as connection:
             self._note(connection, passages, rules.values())
             upsert(connection, binding, rows)
@@ -200,10 +203,6 @@ class Bindings:
 def _fits(passage_id: str) -> bool:
     """Return whether a database can hold an id."""
     return not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in passage_id)
-
-
-def _row(rule: bytes, bound: Binding) -> dict[str, Any]:
-    return {"rule": rule, "chunk": bound.passage_id, "score": bound.score}
 
 
 def _keep_best(

@@ -76,7 +76,10 @@ def find_cited_places(
     claims: Sequence[Claim], passages: Sequence[Passage], section: CitationsSection
 ) -> Cited:
     """Return the places of the passages that each claim cites."""
-    names = [_split(claim.citations) for claim in claims]
+    names = [  # `[1, 2]` and `[1; 2]` are two citations
+        [name.strip() for mark in claim.citations for name in re.split("[,;]", mark)]
+        for claim in claims
+    ]
     if section.format == "number":
         count = len(passages)
         return [
@@ -85,11 +88,6 @@ def find_cited_places(
         ]
     places = {passage.id: index for index, passage in enumerate(passages)}
     return [[places.get(_read_label(name)) for name in item] for item in names]
-
-
-def _split(marks: Sequence[str]) -> list[str]:
-    """Take `[1, 2]` and `[1; 2]` for two citations."""
-    return [name.strip() for mark in marks for name in re.split(r"[,;]", mark)]
 
 
 def _read_numbers(name: str, count: int) -> list[int | None]:

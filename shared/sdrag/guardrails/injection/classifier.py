@@ -168,15 +168,10 @@ def _windows_of_prose(text: str, start: int, end: int) -> list[Span]:
             ]
             few = len(words) <= _SCRAP and len(whole) <= _SCRAP_CHARACTERS
             scrap = whole if few else None
-            spans += [] if scrap else _pieces(words)
+            for at in range(0, 0 if scrap else len(words), _LONGEST):
+                piece = words[at : at + _LONGEST]
+                spans.append(Span(piece[0].start, piece[-1].end))
     return [*spans, scrap] if scrap else spans
-
-
-def _pieces(words: list[Span]) -> list[Span]:
-    return [
-        Span(words[first].start, words[min(first + _LONGEST, len(words)) - 1].end)
-        for first in range(0, len(words), _LONGEST)
-    ]
 
 
 def features(windows: Sequence[str], vectors: Vectors) -> Matrix:

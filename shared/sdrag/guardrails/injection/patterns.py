@@ -135,7 +135,8 @@ def _language_rules() -> Iterator[tuple[str, str, Sequence[str]]]:
     words_of = {role: _any_of(words) for role, words in roles.items()}
     words_of["forget"] = _not_denied(words_of["forget"])
     needs_of = {
-        role: [_needed(word) for word in words] for role, words in roles.items()
+        role: [plain(word.rstrip("*")) for word in words]
+        for role, words in roles.items()
     }
     for name, pairs in _PAIRS.items():
         for first, second in pairs:
@@ -145,11 +146,6 @@ def _language_rules() -> Iterator[tuple[str, str, Sequence[str]]]:
     for name, role in _ALONE.items():
         end = ":" if role == "model" else ""
         yield name, f"{words_of[role]} ?{end}", needs_of[role]
-
-
-def _needed(word: str) -> str:
-    """Return what every spelling of a word of the table has in it."""
-    return plain(word.rstrip("*"))
 
 
 def _any_of(words: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ the action. What was stripped is scanned again, and dropped if it is still suspi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -17,11 +17,11 @@ from sdrag.effects.limits import Limits, readable
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails.injection import InjectionSection
-from sdrag.guardrails.injection.scan import RULE, ScanResult, Suspicion, scan_passages
+from sdrag.guardrails.injection.scan import RULE, ScanResult, scan_passages
 from sdrag.guardrails.results import Retrieval, Screened
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, splice
-from sdrag.vocabulary import Decision, Passage, Span
+from sdrag.vocabulary import Decision, Passage
 
 
 def at_retrieval(
@@ -137,7 +137,8 @@ def _strip(
 def _without(passage: Passage, scan: ScanResult) -> tuple[Passage, int]:
     """Cut every sentence that a suspicion touches, and every such key."""
     text = passage.text
-    touched = merge(_find_touched(text, scan.suspicions))
+    spans = [suspicion.span for suspicion in scan.suspicions]
+    touched = merge([*spans, *filter(SpanUnion(spans).overlaps, sentences(text))])
     rest = splice(text, touched, lambda _: "").strip() if touched else text
     metadata = {
         key: value
@@ -146,10 +147,3 @@ def _without(passage: Passage, scan: ScanResult) -> tuple[Passage, int]:
     }
     cuts = len(touched) + len(scan.metadata)
     return replace(passage, text=rest, metadata=metadata), cuts
-
-
-def _find_touched(text: str, suspicions: Sequence[Suspicion]) -> Iterator[Span]:
-    """Yield the suspicions, and the sentences that any of them overlaps."""
-    suspected = SpanUnion(suspicion.span for suspicion in suspicions)
-    yield from (suspicion.span for suspicion in suspicions)
-    yield from filter(suspected.overlaps, sentences(text))

@@ -117,7 +117,7 @@ def read_sentences(texts: Iterable[str]) -> list[TokenText]:
         tokens: list[Token] = []
         for index, match in enumerate(_TOKEN.finditer(write_out_figures(text))):
             written = match.group()
-            folded = _without_possessive(fold_text(written))
+            folded = fold_text(written).removesuffix("'s").removesuffix("'")
             clause += folded in _BOUNDARIES or folded in _CONJUNCTIONS
             hard += folded in _HARD
             tokens.append(
@@ -133,13 +133,6 @@ def read_sentences(texts: Iterable[str]) -> list[TokenText]:
             )
         read.append(tuple(tokens))
     return read
-
-
-def _without_possessive(word: str) -> str:
-    for ending in ("'s", "'"):
-        if word.endswith(ending):
-            return word[: -len(ending)]
-    return word
 
 
 def _is_content(word: str) -> bool:

@@ -120,7 +120,11 @@ def _make_go(
     text: str, words: str, regex: re.Pattern[str], documents: Sequence[Passage]
 ) -> tuple[str, str]:
     policy = read_policy(text)
-    texts = [*dict.fromkeys(_around(regex, documents))][:_MOST_TEXTS] or [words]
+    found = (  # sentences: an example is a text of its own
+        around(document.text, place).of(document.text).strip()
+        for document, place in _places(regex, documents)
+    )
+    texts = [*dict.fromkeys(found)][:_MOST_TEXTS] or [words]
     passages = [Passage(each, each) for each in texts]
     look = _look(policy, passages, {words: regex})[words]
     (first, place), *_ = _places(regex, passages)
@@ -166,12 +170,6 @@ def _regex(words: str, documents: Sequence[Passage]) -> re.Pattern[str]:
     whole = re.compile(rf"(?<!\w){inner}(?!\w)")
     found = any(whole.search(document.text) for document in documents)
     return whole if found else re.compile(inner)
-
-
-def _around(regex: re.Pattern[str], documents: Sequence[Passage]) -> Iterator[str]:
-    """Yield the sentences that words are in: an example is a text of its own."""
-    for document, place in _places(regex, documents):
-        yield around(document.text, place).of(document.text).strip()
 
 
 def _places(

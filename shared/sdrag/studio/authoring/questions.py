@@ -22,7 +22,7 @@ from sdrag.explanation.explain import Explainer
 from sdrag.policy import Policy
 from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
-from sdrag.vocabulary import Confidential, Constraint, Passage
+from sdrag.vocabulary import Confidential, Passage
 
 _READ = 1500
 """Sentences that are read; what is further on teaches another time."""
@@ -71,8 +71,9 @@ def find_questions(
     likely = np.stack([each.chances.max(axis=1, initial=0.0) for each in scored])
     ranked = np.argsort(-likely, axis=0, kind="stable")[:_JUDGED]
     doubts = [
-        (abs(logit(chance) - logit(_least(rule))), number, text)
+        (abs(logit(chance) - least), number, text)
         for row, (number, rule) in enumerate(rules)
+        for least in [logit(THRESHOLDS[rule.sensitivity or "balanced"].sentence)]
         for some in [[texts[place] for place in ranked[:, row]]]
         for chance, text in zip(judge(rule, some), some, strict=True)
     ]
@@ -96,10 +97,6 @@ def _list_sentences(documents: Sequence[Passage], policy: Policy) -> dict[str, N
     return dict.fromkeys(
         text for text in texts if _WORDS.search(text) and fold_text(text) not in shown
     )
-
-
-def _least(rule: Constraint) -> float:
-    return THRESHOLDS[rule.sensitivity or "balanced"].sentence
 
 
 def _is_new(text: str, chosen: Sequence[tuple[int, str]]) -> bool:

@@ -70,7 +70,9 @@ def try_constraint(parsed: ParsedConstraint, policy: Policy) -> Trial:
     stays, tried = "", 0
     asked = dict.fromkeys(islice(_list_sentences(parsed), _MOST))
     own = (example.text for example in entry.examples if example.hides)
-    for some in batched(dict.fromkeys((*asked, *own, *_beside(parsed))), _AT_ONCE):
+    beside = chain.from_iterable(kind.beside for kind in _kinds_of(parsed))
+    texts = dict.fromkeys((*asked, *own, *beside, *_NEUTRAL))
+    for some in batched(texts, _AT_ONCE):
         tried += len(some)
         explained = explainer.explain(some)
         hides += _find_hidden(explained)
@@ -125,13 +127,6 @@ def _list_sentences(parsed: ParsedConstraint) -> Iterator[str]:
     kinds = [kind.phrases for kind in _kinds_of(parsed)]
     for row in zip_longest(literal, told, *kinds, fillvalue=""):
         yield from (_MARKS.sub("", sentence) for sentence in row if sentence)
-
-
-def _beside(parsed: ParsedConstraint) -> Iterator[str]:
-    """Yield sentences that a constraint may leave as they are."""
-    for kind in _kinds_of(parsed):
-        yield from kind.beside
-    yield from _NEUTRAL
 
 
 def _kinds_of(parsed: ParsedConstraint) -> list[KindOfMention]:

@@ -42,15 +42,18 @@ def _bound(given: str) -> tuple[str, float]:
     return match[1], float(match[2])
 
 
-def _in_words(leak: Leak) -> str:
+def _line(leak: Leak, *, quoted: bool) -> str:
+    place = f"leaked: {leak.article}, question {leak.number}"
+    if not quoted:
+        return f"{place}: {len(leak.words)} of {leak.constraint}"
     words = "”, “".join(leak.words)
-    place = f"{leak.article}, question {leak.number}, “{leak.question}”"
-    return f"leaked: {place}: “{words}” ({leak.constraint})"
+    return f"{place}, “{leak.question}”: “{words}” ({leak.constraint})"
 
 
-def _in_numbers(leak: Leak) -> str:
-    place = f"{leak.article}, question {leak.number}"
-    return f"leaked: {place}: {len(leak.words)} of {leak.constraint}"
+def _bounds(side: str) -> Any:
+    """Return an option of bounds: what is on that side of one ends the command."""
+    said = f"End with 1 if a figure is {side}; may be repeated."
+    return typer.Option(metavar="FIGURE=NUMBER", parser=_bound, help=said)
 
 
 def evaluate(
@@ -64,22 +67,8 @@ def evaluate(
     top_k: Annotated[
         int, typer.Option(min=1, help="How many chunks are retrieved for a question.")
     ] = 10,
-    fail_under: Annotated[
-        list[Any] | None,
-        typer.Option(
-            metavar="FIGURE=NUMBER",
-            parser=_bound,
-            help="End with 1 if a figure is less; may be repeated.",
-        ),
-    ] = None,
-    fail_over: Annotated[
-        list[Any] | None,
-        typer.Option(
-            metavar="FIGURE=NUMBER",
-            parser=_bound,
-            help="End with 1 if a figure is more; may be repeated.",
-        ),
-    ] = None,
+    fail_under: Annotated[list[Any] | None, _bounds("less")] = None,
+    fail_over: Annotated[list[Any] | None, _bounds("more")] = None,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -107,7 +96,7 @@ def evaluate(
         )
     quoted = sys.stdout.isatty() and not as_json
     for leak in leaks:
-        typer.echo(_in_words(leak) if quoted else _in_numbers(leak))
+        typer.echo(_line(leak, quoted=quoted))
     if leaks and not as_json:
         typer.echo(_QUOTED if quoted else _NOT_QUOTED)
     show(figures, as_json=as_json)

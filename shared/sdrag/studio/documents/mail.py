@@ -30,7 +30,7 @@ def read_eml(data: bytes, remarks: Remarks) -> Iterator[Record]:
         if not message.keys():
             raise UnreadableError("is no mail: it has no head")
         heads = [
-            f"{name}: {_one_line(value)}"
+            f"{name}: {' '.join(str(value).split())}"
             for name in _HEADS
             for value in message.get_all(name, ())
         ]
@@ -39,10 +39,6 @@ def read_eml(data: bytes, remarks: Remarks) -> Iterator[Record]:
         remarks.unread["other heads"] += others
         texts = list(_texts(message, remarks))
     yield Record("\n".join([*heads, "", *texts]).strip())
-
-
-def _one_line(value: object) -> str:
-    return " ".join(str(value).split())
 
 
 def _texts(message: EmailMessage, remarks: Remarks) -> Iterator[str]:
