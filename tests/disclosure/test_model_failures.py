@@ -187,7 +187,7 @@ def chunks(groups):
 DIGITS = str.maketrans("abegiostz", "483910572")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=3, unique=True),

@@ -188,16 +188,22 @@ TRUE = "The harbour was built in 1871 by the town of Lorne"
 CHECKS = ("presence", "validity", "accuracy", "completeness")
 SUBSETS = [*chain.from_iterable(combinations(CHECKS, n) for n in range(1, 5))]
 COMBINED = {
-    "grounding": [None, {}, {"action": "decline"}],
-    "contradictions": [None, {}, {"strategy": "decline"}],
-    "monitoring": [None, {}, {"look_for": ["emails"], "action": "decline"}],
+    "grounding": [None, {}],
+    "contradictions": [None, {}],
+    "monitoring": [None, {}],
     "citations": [
         None,
         *({"require": [*subset]} for subset in SUBSETS),
         {"format": "id", "require": [*CHECKS]},
-        {"require": [*CHECKS], "action": "decline"},
     ],
 }
+DECLINING = {
+    "grounding": {"action": "decline"},
+    "contradictions": {"strategy": "decline"},
+    "monitoring": {"look_for": ["emails"], "action": "decline"},
+    "citations": {"require": [*CHECKS], "action": "decline"},
+}
+ALL = {"grounding": {}, "contradictions": {}, "monitoring": {}, "citations": {}}
 BROKEN = {
     # What fails the check, and the passages that it was made from.
     "grounding": ("A ghost sails from it at midnight", "harbour", [HARBOUR]),
@@ -226,9 +232,13 @@ def by_words(claims, evidence):
 def test_whatever_a_policy_requires_is_checked(ask, monkeypatch):
     """In every combination of sections: no requirement is left to nobody."""
     monkeypatch.setattr("sdrag.guardrails.grounding.support.support_each", by_words)
-    for sections in product(*COMBINED.values()):
-        given = zip(COMBINED, sections, strict=True)
-        policy = {name: section for name, section in given if section is not None}
+    combined = [
+        dict(zip(COMBINED, sections, strict=True))
+        for sections in product(*COMBINED.values())
+    ]
+    declining = [{**ALL, name: section} for name, section in DECLINING.items()]
+    for sections in (*combined, *declining, DECLINING):
+        policy = {name: of for name, of in sections.items() if of is not None}
         for name in required(policy):
             sentence, source, passages = BROKEN[name]
             answer = cited(policy, sentence, source, passages)

@@ -36,6 +36,7 @@ def said(framework: str, name: str, **given: Any) -> str:
 BOTH = pytest.mark.parametrize("framework", ["llamaindex_sdrag", "langchain_sdrag"])
 
 
+@pytest.mark.slow
 @BOTH
 def test_what_is_right_for_each_batch_works_in_a_worker(
     ray_pool, framework, tmp_path: Path

@@ -123,7 +123,9 @@ def _add_commas(reply: _Reply, _draw: Random) -> str:
 
 _OF_TEXT: tuple[Callable[[_Reply, Random], str], ...] = (
     lambda reply, _: f"```json\n{reply.text}\n```",
-    lambda reply, _: f"Sure! Here it is:\n\n{reply.text}\n\nDo you need anything else?",
+    lambda reply, _: (
+        f"Sure! Here it is:\n\n{reply.text}\n\nLet me know if you need anything else."
+    ),
     lambda reply, _: reply.text[: len(reply.text) // 2],
     lambda _reply, _: "Sorry, I cannot help with that.",
     lambda _reply, _: "",
