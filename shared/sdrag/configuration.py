@@ -79,9 +79,7 @@ class Configuration(Confidential):
     A policy, and what enforces it.
 
     Args:
-        limits: The bounds of model calls and of local work.
         ports: How the models and the host are asked.
-        disclosure: What disclosure control is set up with.
         state: What is remembered; None where this stage remembers nothing.
         warnings: Tells the operator once what the requests show.
     """

@@ -76,18 +76,10 @@ def inherit(
     chunks: Sequence[Chunk], parents: ParentDocuments, policy: Policy
 ) -> Screened:
     """
-    Put over the metadata of each chunk what it inherits.
+    Put over the metadata of each chunk what it inherits, by the keys of a policy.
 
-    Args:
-        chunks: In any order.
-        parents: Of the chunks.
-        policy: Names the keys.
-
-    Returns:
-        All chunks, in their order. A decision names each that could not be placed.
-
-    Raises:
-        UsageError: A tag is of a type that cannot be compared.
+    All chunks are returned, in their order, and a decision for each that could not be
+    placed. A tag that cannot be compared is a `UsageError`.
     """
     kept: list[Passage] = []
     decisions: list[Decision] = []

@@ -38,7 +38,6 @@ class Screened(Confidential):
     The passages a guard lets through, and what it decided on the others.
 
     Args:
-        passages: In the order in which they are to be used.
         decisions: Without content; at most a few for each passage, and one with the
             subject `query` where the guard decided on the request as a whole.
         notices: What is said to the host's chain after the passages.

@@ -187,13 +187,9 @@ def by_recency(
     passages: Sequence[Passage], section: StalenessSection, *, now: datetime
 ) -> tuple[Passage, ...]:
     """
-    Order passages by score and age.
+    Order passages, best first, by score and age; without a half-life they stay.
 
-    Args:
-        passages: Best first. Their scores count where they can only be similarities;
-            else the place counts in their stead.
-        section: Gives the half-life; without one, the order stays.
-        now: With its time zone.
+    Their scores count where they can only be similarities; else the place counts.
     """
     if section.recency_half_life_days is None or not passages:
         return tuple(passages)
@@ -216,13 +212,9 @@ def by_recency(
 
 def instant(value: Any) -> datetime | None:
     """
-    Read a date or a time; a day is its first instant, a time without zone is UTC.
+    Read ISO 8601, a `date` or `datetime`, or seconds since 1970; else None.
 
-    Args:
-        value: ISO 8601, a `date` or `datetime`, or seconds since 1970.
-
-    Returns:
-        None where it cannot be read.
+    A day is its first instant, a time without zone is UTC.
     """
     try:
         if isinstance(value, str):

@@ -183,13 +183,7 @@ HIGHLIGHTERS: Mapping[str, Highlighter] = MappingProxyType(
 def propose(
     highlighter: Highlighter, question: Labelled, context: Context, seconds: float
 ) -> Steps[Extracts]:
-    """
-    Run a highlighter, an async one for as many seconds.
-
-    Raises:
-        HostError: It gives something other than strings.
-        SdragError: It failed, or took longer.
-    """
+    """Run a highlighter, an async one for as many seconds."""
     given: Any = highlighter(question, context)
     if isawaitable(given) or isinstance(given, AsyncIterator):
 

@@ -57,9 +57,6 @@ class Refusal:
 
     Args:
         extract: Its place in the list of extracts; -1 where several were joined.
-        reason: Which rule.
-        words: How many words were counted.
-        passage_id: Where it was found, if it was.
     """
 
     extract: int

@@ -112,10 +112,8 @@ class Masked(Confidential):
 
     Args:
         documents: What may be indexed, in order; withheld ones are left out.
-        decisions: What was done with each document that was passed.
         plan: What is masked and why, and the risks after.
         masker: Applies the plan to further text, and knows what undoes it.
-        rewritten: By text with labels, what a model made of it.
     """
 
     documents: tuple[Passage, ...]

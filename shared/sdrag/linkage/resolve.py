@@ -62,7 +62,7 @@ class Resolved(Confidential):
     The entities of a corpus.
 
     Args:
-        rows: Number of the document, id of the entity, relevance; one for each pair.
+        rows: One for each pair of document and entity.
         reasons: For each entity of several forms, the rules that joined them.
         not_compared: Types with too many forms to be compared by meaning.
     """

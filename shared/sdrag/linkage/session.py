@@ -82,11 +82,8 @@ class Session(Confidential):
         """
         Return what the session is shown, and what was decided on each passage.
 
-        Nothing is raised for what cannot be decided: it is withheld.
-
-        Args:
-            redactions: Of the passages, those that are to be shown first first.
-            documents: The key of the document of each.
+        Those come first that are to be shown first, with the key of the document of
+        each. Nothing is raised for what cannot be decided: it is withheld.
         """
         shown = list(redactions)
         passages = {n: r.passage for n, r in enumerate(shown) if r.passage is not None}

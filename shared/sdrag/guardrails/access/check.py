@@ -193,9 +193,6 @@ def fetch(
     Returns:
         What may be seen. Where the budget ended before that was what is wanted, a
         decision says so, since the store may hold more.
-
-    Raises:
-        SdragError: The retriever failed; nothing is returned on a doubt.
     """
     seen: set[tuple[str, str]] = set()
     kept: list[Passage] = []

@@ -254,8 +254,7 @@ def _judge(
     """
     Ask a model about the pairs that are closest; the rest is about other things.
 
-    Returns:
-        The reason by pair of texts, and the pairs of which some was not judged.
+    The pairs of texts of which some was not judged are returned beside the reasons.
     """
     near = [
         (closeness, places, (left.text, right.text))

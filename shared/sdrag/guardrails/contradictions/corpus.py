@@ -48,8 +48,6 @@ class Contradiction:
     Two sentences of different passages that contradict each other; no content.
 
     Args:
-        passage_ids: Where they are.
-        spans: Their places there.
         reason: `figures`, `negation` or `antonym`.
         winner: The passage that the policy prefers, if it prefers one.
         resolution: Why: `recent` or `authoritative`. Without a winner what happens

@@ -73,11 +73,9 @@ def share_subject(left: SentenceFacts, right: SentenceFacts) -> float:
 
 def find_opposition(left: SentenceFacts, right: SentenceFacts) -> str:
     """
-    Return how two sentences contradict each other.
+    Return how two sentences contradict each other, if they do.
 
-    Returns:
-        `figures`, `negation` or `antonym`; nothing where they do not, or are not about
-        the same.
+    It is `figures`, `negation` or `antonym`; nothing where they are not about the same.
     """
     if share_subject(left, right) < SAME_SUBJECT / 2:
         return ""

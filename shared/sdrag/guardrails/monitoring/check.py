@@ -58,12 +58,7 @@ _HOST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Indicator:
-    """
-    A sign of injection in an answer.
-
-    Args:
-        origin: `passage`, or `unknown` where neither passage nor question has it.
-    """
+    """A sign of injection in an answer; `unknown` where nobody brought it."""
 
     span: Span
     kind: Kind

@@ -78,7 +78,6 @@ class ReadFile(Confidential):
 
     Args:
         path: Relative to the folder that was given.
-        documents: What it holds, one or more.
         remarks: What of it is not read, and what about it is a guess.
     """
 

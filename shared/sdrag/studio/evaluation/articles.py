@@ -35,7 +35,6 @@ class Question(Confidential):
     A question about an article.
 
     Args:
-        text: As a user asks it.
         answer: The golden answer, without any witness word.
         relevant: The constraints that an answer could break.
     """
@@ -54,9 +53,7 @@ class Article(Confidential):
         text: Cut into one chunk per sentence.
         witnesses: The witness words of each constraint; the constraint is named as you
             please, not necessarily as in the policy.
-        questions: At least one.
         metadata: Of every chunk, for constraints with `where`.
-        name: Its document id.
     """
 
     text: Annotated[Text, Field(alias="article_text")]

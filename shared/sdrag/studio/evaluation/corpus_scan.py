@@ -40,11 +40,7 @@ class Alarm:
     """
     A stretch that a summarizer could take as an instruction; no content.
 
-    Args:
-        passage_id: Where it is, or begins.
-        span: Its place there.
-        score: From 0 to 1.
-        runs_into: The passage it ends in, if that is the next one.
+    `runs_into`: the passage it ends in, if that is the next one.
     """
 
     passage_id: str

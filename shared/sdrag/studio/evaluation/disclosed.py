@@ -40,7 +40,7 @@ class Leak(Confidential):
 
     Args:
         number: Of the question, from 1.
-        words: Its witness words that were released.
+        words: The witness words of the broken constraint that were released.
     """
 
     article: str

@@ -51,15 +51,10 @@ class RequestBody(BaseModel):
         policy: As it is in the editor, right or wrong.
         sensitivity: Of the slider; the policy's own when missing.
         roles: Of who looks; nobody in particular when empty.
-        document: A loaded document, by its number.
-        question: To all loaded documents.
         path: A file of the given folder, as it was listed.
         other: A policy to compare with; nothing is compared without one.
-        change: How the policy is edited.
         constraint: Which one is edited, from 0; to `enable` it, its line from 1.
         step: Where it is moved: -1 up, 1 down.
-        sentence: What is added.
-        words: What must stay or go.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
