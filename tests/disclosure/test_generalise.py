@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import date, timedelta
 from typing import Any
 
@@ -33,14 +34,14 @@ SAID: dict[str, list[tuple[str, str]]] = {
     "year": [
         ("3 May 1984", "1984"),
         ("the third of May 1984", "1984"),
-        ("12/04/19", "'19"),  # of which century is not said
+        ("12/04/19", ""),  # of which century is not said
         ("3 May", ""),
         ("the 1980s", "1980s"),
         ("KX-1984", ""),
         ("1984-05-03-77", ""),
         ("3 May 1984 and 5 June 1985", ""),
     ],
-    "decade": [("3 May 1984", "1980s"), ("12/04/49", "'40s"), ("2001", "2000s")],
+    "decade": [("3 May 1984", "1980s"), ("12/04/49", ""), ("2001", "2000s")],
     "ten-years": [
         ("45", "40 to 49"),
         ("aged 45", "aged 40 to 49"),
@@ -55,7 +56,7 @@ SAID: dict[str, list[tuple[str, str]]] = {
     "band": [
         ("£12,400", "£10,000 to £20,000"),
         ("12.400,50 euros", "10,000 to 20,000 euros"),
-        ("$1.2 million", "$1,000,000 to $2,000,000"),
+        ("$1.2 million", "$1000000 to $2000000"),
         ("£7", "under £10"),
         ("4111111111111111", ""),
     ],
@@ -160,6 +161,14 @@ def test_structures_stay_what_they_are():
     assert release(ages, text="name,age\nann,45\nben,97\n") == (
         "name,age\nann,40 to 49\nben,90 or more\n"
     )
+    pay = rule("Hide salaries", "band")
+    for row in ("ann,12400", 'ann,"12,400"', "ann;12,400"):
+        head = "name;salary" if ";" in row else "name,salary"
+        shown = release(pay, text=f"{head}\n{row}\nben{row[3]}9100\n")
+        rows = csv.reader(shown.splitlines(), delimiter=row[3])
+        names, pays = zip(*rows, strict=True)
+        assert names == ("name", "ann", "ben")
+        assert pays[1].replace(",", "") == "10000 to 20000"
 
 
 def test_an_answer_may_say_what_was_released_and_no_more():

@@ -123,6 +123,38 @@ def test_a_name_of_no_pattern_is_not_taken_for_one():
         Engine(["Hide own patterns"])
 
 
+@pytest.mark.parametrize(
+    ("name", "constraint", "hidden"),
+    [
+        ("name", "Remove names of people", "Jonathan Meyers"),
+        ("name", "Remove names of people and how the safe was opened", "Meyers"),
+        ("number", "Hide phone numbers", "7946"),
+        ("date", "Hide dates of birth", "1984"),
+        ("order", "Hide court orders", "court order"),
+    ],
+)
+def test_a_name_only_adds_to_what_a_constraint_hides(name, constraint, hidden):
+    """Whatever word a pattern is called by."""
+    text = (
+        "Jonathan Meyers, born 3 May 1984, has QX-7. Call 020 7946 0018. The judge made"
+    )
+    text += " a court order against him."
+    source = policy({"name": name, "pattern": r"QX-\d"}, constraint=constraint)
+
+    shown = release(source, text)
+
+    assert hidden not in shown
+    assert "QX-7" not in shown
+
+
+def test_what_a_constraint_excepts_its_pattern_does_not_hide():
+    """The name is in the exception alone."""
+    source = policy(BAY, constraint="Hide dates and codes but not zephyr bays")
+    parsed = parse(Policy.read(source).rules[0])
+
+    assert parsed.status == "needs_model" or "PATTERN" not in parsed.types
+
+
 def test_a_changed_pattern_is_looked_for_anew(tmp_path):
     """What was located under the one before is no answer; and no repr has it."""
     state, text = tmp_path / "state.sqlite", "It is in ZXABCD or in PRQUAY."

@@ -20,7 +20,7 @@ from sdrag.detectors.local.tables import (
     listed,
     places,
 )
-from sdrag.text.dates import CARDINALS, MONTHS, ORDINALS, read_date
+from sdrag.text.dates import CARDINALS, MONTHS, ORDINALS, Date, read_date
 from sdrag.text.folding import fold_text
 from sdrag.text.values import age_key
 from sdrag.vocabulary import Level
@@ -94,7 +94,7 @@ def _date(value: str, level: Level) -> str:
         return ""
     read = [read_date(text), read_date(text, months_first=True)]
     dates = [date for date in read if date]
-    year = next(iter(years), "") or _short_year(text, dates)
+    year = next(iter(years), "") or _worded_year(text, dates)
     months = {d.month for d in dates} if len({*words} & MONTHS.keys()) < 2 else set()
     month = _month(months.pop()) if level == "month" and len(months) == 1 else ""
     if level == "decade" and year:
@@ -102,12 +102,10 @@ def _date(value: str, level: Level) -> str:
     return f"{month} {year}".strip()
 
 
-def _short_year(text: str, dates: Sequence[tuple[int, int, int]]) -> str:
-    """Return the year of a date in words, or its last digits, as they are written."""
-    if not dates or not dates[0][0]:
-        return ""
-    short = f"{dates[0][0] % 100:02}"
-    return f"'{short}" if re.search(r"\d\W\d", text) else str(dates[0][0])
+def _worded_year(text: str, dates: Sequence[Date]) -> str:
+    """Return the year of a date in words; two digits do not say the century."""
+    is_short = re.search(r"\d\W\d", text) is not None
+    return str(dates[0].year) if dates and dates[0].year and not is_short else ""
 
 
 def _month(number: int) -> str:
@@ -144,7 +142,8 @@ def _sum(value: str, level: Level) -> str:
     power = int(10 ** floor(log10(amount) + 1e-9))
     low = int(amount // power) * power if level == "band" else power
     high = low + power if level == "band" else 10 * power
-    return f"{before}{low:,} to {before}{high:,}{after}"
+    comma = "," if "," in value else ""  # else it may end the cell that it stands in
+    return f"{before}{low:{comma}} to {before}{high:{comma}}{after}"
 
 
 def _place(value: str, level: Level) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from sdrag.detectors import tagger, types_of
 from sdrag.detectors.local import LocalDetector
-from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
 from sdrag.disclosure.local.scorer import is_available
 from sdrag.disclosure.vagueness import advise, why_not_enforced
 from sdrag.embeddings import installed
@@ -61,7 +61,7 @@ def why_not_found(
     a switch is for; `sdrag check` names those that find less.
     """
     off = policy.disclosure.recognisers_off
-    patterns = parsed.constraint.patterns
+    patterns = PATTERN in parsed.types
     understood = parsed.meaning or parsed.identifying or parsed.names or patterns
     if not off or understood or parsed.statement or parsed.cues or not parsed.types:
         return ""

@@ -192,7 +192,8 @@ class Policy(GuardSections):
 
     def without_limits(self) -> Self:
         """Return it as its author tries it: all is enforced, and it may be empty."""
-        every = self.disclosure.model_copy(update={"top_k": None})
+        limits = {"top_k": None, "local_seconds": None}
+        every = self.disclosure.model_copy(update=limits)
         return self.model_copy(
             update={"disclosure": every, "session": None, "allow_empty": True}
         )

@@ -91,13 +91,53 @@ _NOUN = "If it is a noun, say in English what to hide."
 def parse(constraint: Constraint) -> ParsedConstraint:
     """Understand a constraint."""
     names = tuple(pattern.name for pattern in constraint.patterns)
-    return replace(_parse_text(constraint.text, names), constraint=constraint)
+    parsed = _parse_naming(constraint.text, names)
+    return replace(parsed, constraint=constraint)
 
 
 @lru_cache(maxsize=4096)
-def _parse_text(text: str, patterns: tuple[str, ...] = ()) -> ParsedConstraint:
-    """Understand a text that names patterns; whose it is makes no difference."""
-    plain = _say_patterns(plain_text(text), patterns)
+def _parse_naming(text: str, names: tuple[str, ...]) -> ParsedConstraint:
+    """
+    Understand a text that may name patterns of the policy.
+
+    A name adds to what its words mean without the pattern. Words that no table knows as
+    types, and that tell a subject only together, mean what the pattern matches.
+    """
+    plain, parsed = plain_text(text), _parse_text(text)
+    kept, _ = split_exception(plain)
+    matches = [m for name in names for m in naming(name).finditer(kept)]
+    if not matches:
+        return parsed
+    if parsed.status == "needs_model" or parsed.kind == "meaning":
+        said = plain
+        for name in names:
+            said = naming(name).sub(_ANY_PATTERN, said)
+        read = _parse_text(said, names_pattern=True)
+        alone = [_parse_text(f"Hide {match.group()}") for match in matches]
+        if _loses_nothing(parsed, read, alone):
+            parsed = read
+    types = parsed.types | {PATTERN}
+    return replace(parsed, types=types, everywhere=parsed.everywhere | {PATTERN})
+
+
+def _loses_nothing(
+    before: ParsedConstraint, after: ParsedConstraint, alone: Sequence[ParsedConstraint]
+) -> bool:
+    """Say whether names of patterns alone told what a text no longer asks for."""
+    by_meaning = [each for each in alone if each.kind == "meaning"]
+    topics, types = set[str](), set[str]()
+    for each in (after, *by_meaning):
+        topics.update(topic.name for topic in each.topics)
+        types |= each.everywhere
+    lost = {topic.name for topic in before.topics} - topics
+    people = before.people and not after.people
+    return not lost and not people and before.everywhere <= types
+
+
+@lru_cache(maxsize=4096)
+def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
+    """Understand a text; whose constraint it is makes no difference."""
+    plain = plain_text(text)
     if is_permission(plain):
         parsed = ParsedConstraint(kind="only", subject=plain)
     elif is_blanket(plain):
@@ -109,7 +149,7 @@ def _parse_text(text: str, patterns: tuple[str, ...] = ()) -> ParsedConstraint:
             parsed = _add_direct(parsed)
         if excepted:
             parsed = _leave_out_types(parsed, excepted)
-    if PATTERN in parsed.types and not patterns:
+    if PATTERN in parsed.types and not names_pattern:
         parsed = replace(parsed, reason=_NO_PATTERN)
     words = number_words(plain)
     misspelt = [place for place, word in words.items() if is_misspelt(word)]
@@ -117,20 +157,6 @@ def _parse_text(text: str, patterns: tuple[str, ...] = ()) -> ParsedConstraint:
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
     return replace(parsed, reason=_warn(parsed, plain, words))
-
-
-def _say_patterns(plain: str, names: Sequence[str]) -> str:
-    """Write a name that no table knows as a type in words that one does."""
-
-    def say(match: re.Match[str]) -> str:
-        known = _parse_text(f"Hide {match.group()}")
-        is_typed = known.status == "understood" and known.kind == "types"
-        is_type = is_typed and not known.topics and not known.cues
-        return match.group() if is_type else _ANY_PATTERN
-
-    for name in names:
-        plain = naming(name).sub(say, plain)
-    return plain
 
 
 def _parse_content(text: str) -> ParsedConstraint:

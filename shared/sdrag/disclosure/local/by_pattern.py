@@ -31,7 +31,7 @@ def find_by_pattern(
     """Yield a finding for whatever a pattern matches that a constraint names."""
     naming: dict[Pattern, list[str]] = {}
     for parsed in parsed_rules:
-        for pattern in parsed.constraint.patterns:
+        for pattern in parsed.constraint.patterns if PATTERN in parsed.types else ():
             naming.setdefault(pattern, []).append(parsed.constraint.id)
     for passage in filter(None, document.passages if naming else ()):
         for pattern, span in find_matches(passage.of(document.text), [*naming]):

@@ -23,7 +23,12 @@ from rapidfuzz.distance import OSA
 
 from sdrag.detectors.local.number_kinds import number_kinds
 from sdrag.detectors.local.tables import common_words
-from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic, parse
+from sdrag.disclosure.constraint_parser import (
+    PATTERN,
+    ParsedConstraint,
+    Topic,
+    parse,
+)
 from sdrag.disclosure.constraint_parser.wording import (
     is_english,
     plain_text,
@@ -154,7 +159,7 @@ def describe(
 
 def effects_of(parsed: ParsedConstraint) -> list[str]:
     """Say what a constraint hides, a thought an entry."""
-    patterns = parsed.constraint.patterns
+    patterns = parsed.constraint.patterns if PATTERN in parsed.types else ()
     if parsed.kind in _WHOLE:
         return [_WHOLE[parsed.kind]]
     if parsed.identifying:
