@@ -303,8 +303,33 @@ def endless(handler: _Handler, body: dict[str, Any]) -> None:
     handler.reply(message, finish_reason="length")
 
 
+def no_to_the_first(handler: _Handler, body: dict[str, Any]) -> None:
+    """Give a verdict on the first constraint alone, and find nothing."""
+    last = str(body["messages"][-1]["content"])
+    rules = re.findall(r"^\[([\w.:-]+)\] (.*)", last, re.MULTILINE)
+    first = next(name for name, rule in rules if not is_control(rule))
+    verdicts = [{"constraint": first, "spans": []}]
+    written = json.dumps({"verdicts": verdicts})
+    handler.reply({"role": "assistant", "content": written})
+
+
 def prose(handler: _Handler, body: dict[str, Any]) -> None:
     handler.reply({"role": "assistant", "content": "Nothing here is confidential."})
+
+
+def parrot(handler: _Handler, body: dict[str, Any]) -> None:
+    """Repeat the example of the prompt."""
+    told = [m for m in body["messages"] if m["role"] == "assistant"]
+    handler.reply({"role": "assistant", "content": str(told[0]["content"])})
+
+
+def nothing_goes(handler: _Handler, body: dict[str, Any]) -> None:
+    """Say no to everything, the control too."""
+    last = str(body["messages"][-1]["content"])
+    ids = re.findall(r"^\[([\w.:-]+)\] ", last, re.MULTILINE)
+    verdicts = [{"constraint": name, "spans": []} for name in ids]
+    written = json.dumps({"verdicts": verdicts})
+    handler.reply({"role": "assistant", "content": written})
 
 
 def malformed(handler: _Handler, body: dict[str, Any]) -> None:
