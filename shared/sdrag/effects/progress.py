@@ -15,14 +15,12 @@ Progress = Callable[[int, int], None]
 
 
 @contextmanager
-def progress_bar(
-    what: str, *, shown: bool, extra: str = "hierarchy"
-) -> Iterator[Progress | None]:
+def progress_bar(what: str, *, shown: bool) -> Iterator[Progress | None]:
     """Open a bar if one is to be shown; yields what tells it how far the work is."""
     if not shown:
         yield None
         return
-    with require_extra(extra, "A progress bar"):
+    with require_extra("hierarchy", "A progress bar"):
         from tqdm.auto import tqdm  # noqa: PLC0415 -- an extra
     with tqdm(desc=what, total=0) as bar:
 

@@ -76,10 +76,10 @@ def verified(source: Labelled, text: str) -> Labelled:
     return Labelled(text, source.labels & ~Label.UNTRUSTED)
 
 
-def joined(parts: Iterable[Labelled], separator: str = "\n\n") -> Labelled:
+def joined(parts: Iterable[Labelled]) -> Labelled:
     """Join texts and their labels."""
     listed = list(parts)
-    return Labelled(separator.join(part.text for part in listed), _labels(listed))
+    return Labelled("\n\n".join(part.text for part in listed), _labels(listed))
 
 
 def fill(template: str, **values: Labelled) -> Labelled:

@@ -387,15 +387,12 @@ def _digest(key: bytes, name: str) -> str:
 def _unite(matches: list[_Match]) -> list[_Match]:
     """Join matches that overlap; each union belongs to its longest match."""
     united: list[_Match] = []
-    for start, end, length, owner, disguised in sorted(
-        matches, key=lambda item: (item[0], -item[1])
-    ):
-        if united and start < united[-1][1]:
-            low, high, most, longest_owner, before = united.pop()
-            if length > most:
-                most, longest_owner = length, owner
-            either = disguised or before
-            united.append((low, max(high, end), most, longest_owner, either))
+    for match in sorted(matches, key=lambda item: (item[0], -item[1])):
+        if united and match[0] < united[-1][1]:
+            before = united.pop()
+            _, _, length, pattern, _ = max(before, match, key=lambda item: item[2])
+            end, disguised = max(before[1], match[1]), before[4] or match[4]
+            united.append((before[0], end, length, pattern, disguised))
         else:
-            united.append((start, end, length, owner, disguised))
+            united.append(match)
     return united
