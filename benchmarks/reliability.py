@@ -1,7 +1,7 @@
 """
 Measure how often a finding of the trained networks is right, by its confidence.
 
-    python -m benchmarks.reliability [--data FOLDER] [--fit] [--json]
+    python -m benchmarks.reliability [--data FOLDER] [--fit]
 
 Every article is read for all of its constraints, in chunks of 1,000 characters. A
 finding is right if a witness word of its constraint is in it. An article lists the
@@ -14,7 +14,6 @@ development articles.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,7 +52,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--data", type=Path, default=HERE / "development")
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     rows = [
         (score if given.fit else shown, right)
@@ -81,8 +79,6 @@ def main() -> None:
     ]
     for row in table:
         print(", ".join(f"{name} {value}" for name, value in row.items()))
-    if given.json:
-        print(json.dumps(table))
 
 
 def share(values: list[float] | list[bool]) -> float:

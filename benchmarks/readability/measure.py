@@ -4,7 +4,6 @@ Measure what a policy hides of documents in real formats, and what it leaves to 
     python -m benchmarks.readability.measure [--part development|heldout]
         [--sensitivity high|balanced|low] [--llm scripted:exact] [--quick]
         [--json] [--each]
-    python -m benchmarks.readability.measure --letters
 
 Each document is released by itself under its whole policy, by `sdrag.explain`. Without
 a model, constraints that sdrag refuses are left out; what they protect counts as left.
@@ -167,19 +166,15 @@ def add_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the figures of a half, or the letters."""
+    """Print the figures of a half."""
     parser = argparse.ArgumentParser(prog="measure", description=__doc__)
     parser.add_argument("--part", default="development")
     parser.add_argument("--sensitivity", help="the package's default when missing")
     parser.add_argument("--llm", choices=["scripted:exact"])
-    for flag in ("--json", "--each", "--letters", "--quick"):
+    for flag in ("--json", "--each", "--quick"):
         parser.add_argument(flag, action="store_true")
     chosen = parser.parse_args()
     how = (chosen.sensitivity, chosen.llm)
-    if chosen.letters:
-        for name, policy, document in read(HERE / "letters"):
-            print(f"=== {name}\n\n{release(document, policy, *how)[0]}")
-        return
     quick = {"absent": []} if chosen.quick else {}
     rows = [
         {"document": f"{name}/{document['id']}"}

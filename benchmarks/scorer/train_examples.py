@@ -20,7 +20,6 @@ import argparse
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -222,12 +221,11 @@ def main() -> None:
     """Read, draw and fit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=4, help="of each constraint")
-    parser.add_argument("--first", type=int, help="so many constraints, to try it")
     options = parser.parse_args()
     torch.set_num_threads(1)
     draw = random.Random(20)
     episodes = []
-    for words, documents, number in islice(read_sources(), options.first):
+    for words, documents, number in read_sources():
         group = read_group(words, documents, number, draw)
         drawn = (draw_episode(words, group, draw) for _ in range(options.draws))
         episodes += filter(None, drawn if group else ())

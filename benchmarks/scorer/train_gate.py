@@ -45,6 +45,8 @@ SCORER = Path(__file__).parents[1] / "networks" / "trained" / "scorer.safetensor
 TOKENS = 1600
 """In a batch."""
 MOST_TOKENS = 96
+EVERY = 10
+"""Minutes from one measurement to the next."""
 MEAN_OF = 0.998
 """How much of the running mean of the weights stays in a step."""
 FOREIGN = 0.3
@@ -272,7 +274,7 @@ class Trainer:
     def step(self, pairs: Sequence[Pair]) -> None:
         """Learn from a batch."""
         rate = self.options.rate * min(1.0, (self.steps + 1) / 200)
-        rate *= 1.0 if self.options.constant else max(0.0, 1.0 - self.done)
+        rate *= max(0.0, 1.0 - self.done)
         # What the scorer does not have learns ten times as fast.
         for group, times in zip(self.optimizer.param_groups, (1, 10), strict=True):
             group["lr"] = rate * times
@@ -325,7 +327,7 @@ def train(options: argparse.Namespace) -> None:
     for pairs in blocks(passages, documents, options.share, rng):
         for some in batches(pairs, rng):
             trainer.step(some)
-        if trainer.done >= min(1.0, measured + options.every / options.minutes):
+        if trainer.done >= min(1.0, measured + EVERY / options.minutes):
             trainer.keep(sets)
             measured = trainer.done
         if trainer.done >= 1.0:
@@ -347,10 +349,6 @@ def main() -> None:
     parser.add_argument("--documents", type=Path, default=FOLDER / "documents")
     parser.add_argument("--share", type=float, default=0.5, help="of documents")
     parser.add_argument("--minutes", type=float, default=90)
-    parser.add_argument("--every", type=float, default=10)
-    parser.add_argument(
-        "--constant", action="store_true", help="keep the rate as it is"
-    )
     parser.add_argument("--rate", type=float, default=1.5e-4)
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--average", type=Path, nargs="+", help="instead of training")

@@ -7,7 +7,6 @@ that `suites entities --part aside` measures on, and is not read here. The data 
 not part of the project: name its folder in SDRAG_DATA.
 
     python -m benchmarks.tagger.train --out weights.safetensors
-    python -m benchmarks.tagger.train --out fold.safetensors --fold 0
 """
 
 from __future__ import annotations
@@ -35,13 +34,11 @@ from sdrag.embeddings.windows import tokenize
 
 DATA = Path(os.environ.get("SDRAG_DATA", "../shared/data"))
 CASES = "spia/tab_entities.jsonl"
-FOLDS = 4
 WINDOW = 250
 BATCH = 8
 DROPOUT = 0.2
 """Of attention too: without it the unlikely words are told apart less well."""
 IGNORED = -100
-LEVELS = (0.3, 0.2, 0.15, 0.1, 0.08)
 
 
 @dataclass(frozen=True)
@@ -94,41 +91,19 @@ def logits_of(
     return network.head(states), torch.tensor(kinds)
 
 
-def measured(
-    network: TaggerNetwork, tokenizer: Tokenizer, documents: Sequence[Marked]
-) -> str:
-    """Return recall and precision over tokens, from several probabilities on."""
-    chances, wanted = [], []
-    with torch.inference_mode():
-        for row in windows(documents, random.Random(0)):
-            logits, kinds = logits_of(network, tokenizer, [row])
-            chances.append(1 - logits[1:-1].softmax(-1)[:, 0])
-            wanted.append(kinds[1:-1] > 0)
-    chance, gold = torch.cat(chances), torch.cat(wanted)
-    figures = []
-    for level in LEVELS:
-        found = chance >= level
-        right = float((found & gold).sum())
-        recall, precision = right / float(gold.sum()), right / float(found.sum())
-        figures.append(f"{level}: {recall:.3f} at {precision:.3f}")
-    return "; ".join(figures)
-
-
 def train(options: argparse.Namespace) -> None:
-    """Train, measure where something was kept aside, and save."""
+    """Train and save."""
     torch.manual_seed(0)  # all runs start from the same weights, to be averaged
     tokenizer = load_tokenizer()
     network = TaggerNetwork(load_minilm())
     _with_dropout(network)
     torch.manual_seed(options.seed)
     rng = random.Random(options.seed)
-    documents = [
+    tuning = [
         marked(document, tokenizer)
         for number, document in enumerate(read_annotated(DATA / CASES))
         if number % 3 != 2
     ]
-    held = [d for n, d in enumerate(documents) if n % FOLDS == options.fold]
-    tuning = [d for n, d in enumerate(documents) if n % FOLDS != options.fold]
     steps = options.epochs * (len(windows(tuning, rng)) // BATCH + 1)
     optimizer = torch.optim.AdamW(
         [p for _, p in network.trained()], lr=options.rate, weight_decay=0.01
@@ -148,8 +123,6 @@ def train(options: argparse.Namespace) -> None:
         ]
         took = time.perf_counter() - started
         print(f"epoch {epoch + 1}, {took:.0f} s", sum(losses) / len(losses), flush=True)
-    if held:
-        print(measured(network.eval(), tokenizer, held))
     save_file(
         {n: p.detach().half().contiguous() for n, p in network.trained()}, options.out
     )
@@ -182,7 +155,6 @@ def main() -> None:
     """Read the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--fold", type=int, help="a quarter to keep aside, from 0")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--rate", type=float, default=1.5e-3)
     parser.add_argument("--seed", type=int, default=0)

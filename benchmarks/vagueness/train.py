@@ -24,12 +24,12 @@ from safetensors.numpy import save_file
 from sentence_transformers import SentenceTransformer
 from sklearn.svm import SVC
 
+from benchmarks.networks.layers import model_folder
 from benchmarks.scorer.texts import read_texts
 from benchmarks.suites.json_files import DATA
 from benchmarks.suites.wordings import read_wordings
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.vagueness import GAMMA, limit_margin, read_subject
-from sdrag.embeddings import model_folder
 from sdrag.vocabulary import Constraint
 
 FOLDER = Path(__file__).parent

@@ -6,8 +6,9 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import ray_engine
-from benchmarks.ray_engine import bind_here, rows
 from sdrag import ingest
 from sdrag.detectors.local import LocalDetector
+from sdrag.effects.progress import batched
 from sdrag.effects.steps import Outcome, Steps
 from sdrag.errors import HostError, UsageError
 from sdrag.ingest import bind_corpus
 from sdrag.linkage import Masked, fit
 from sdrag.linkage.masking import Passes
 from sdrag.parallel import Pool, Processes, RayPool
+from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.studio.cli.app import app
@@ -103,12 +104,28 @@ def test_a_process_that_dies_is_an_error(tmp_path: Path) -> None:
         fit(corpus(), None, dying, key=KEY, passes=Passes(Processes(2)))
 
 
+def bind_here(documents: list[Passage], policy: Policy, folder: Path) -> None:
+    """Bind as `sdrag bind` does, some at a time."""
+    engine = Engine(policy, state=folder / "state.sqlite", stage="bind")
+    for some in batched(documents, 60):
+        engine.run(bind(some, engine))
+
+
+def rows(path: Path) -> Iterator[tuple[Any, ...]]:
+    """Yield all rows of all tables, in an order of their own."""
+    opened = sqlite3.connect(path)
+    tables = opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    for (table,) in sorted(tables.fetchall()):
+        found = opened.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608 -- ours
+        yield (table, *sorted(found, key=repr))
+    opened.close()
+
+
 def test_binding_writes_the_same_rows(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The state is equal row for row; bound again, nothing is read."""
     monkeypatch.setattr(ingest, "AT_ONCE", 60)
-    monkeypatch.setattr(ray_engine, "_AT_ONCE", 60)
     policy, documents = Policy.read(BOUND_BY_MEANING), corpus(90)
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
