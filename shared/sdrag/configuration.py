@@ -19,6 +19,7 @@ from typing import Any, Literal
 from sdrag.detectors import Detector, detector_identity
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.models import UnionDetector
+from sdrag.detectors.own_patterns import with_patterns
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.enforceable import check_understood
 from sdrag.disclosure.local import LocalLocator
@@ -209,7 +210,7 @@ class Configuration(Confidential):
     @property
     def detector(self) -> Detector:
         """What finds in texts what links people: the host's detector or the local."""
-        return self.options.detector or LocalDetector()
+        return with_patterns(self.options.detector or LocalDetector(), self.policy)
 
     @property
     def authorizes(self) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
 
 from sdrag import Policy, PolicyError
+from sdrag.detectors import detector_identity
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.enforceable import not_understood
 from sdrag.disclosure.unsupported import find_unsupported
 from sdrag.effects.steps import run
 from sdrag.errors import ConstraintNotUnderstoodError
+from sdrag.linkage import fit
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.placeholders import DEFAULT
 from sdrag.studio.authoring.understood_as import effects_of
@@ -213,6 +216,22 @@ def test_an_answer_may_not_guess_a_value():
     assert [span.of("It is in ZXABCD now.") for span in run(steps, Scripted())] == [
         "ZXABCD"
     ]
+
+
+def test_its_values_link_documents_too(tmp_path):
+    """As codes: masked where they tell too much, in any process, and in no repr."""
+    by_form = {"meaning": False, "terms": False}
+    section = {"max_document_risk": 0.0, "resolution": by_form}
+    source = {"patterns": [BAY], "linkage": section}
+    detector = Engine(source, stage="mask").detector
+    documents = [Passage(name, f"It is in ZXABCD, {name}.") for name in ("one", "two")]
+
+    sent = pickle.loads(pickle.dumps(detector))  # noqa: S301 -- our own
+    fitted = fit(documents, source, sent)
+
+    assert all("ZXABCD" not in each.text for each in fitted.masked.documents)
+    assert "ZX" not in repr(detector)
+    assert "ZX" in detector_identity(detector)
 
 
 def test_its_author_reads_what_it_does():

@@ -34,8 +34,8 @@ from typing import Self
 from sdrag.detectors.generalise import coarsest, generalise
 from sdrag.detectors.local.tables import TITLES, in_each_case
 from sdrag.detectors.local.terms import type_of_word
+from sdrag.detectors.own_patterns import find_matches
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local.by_pattern import find_matches
 from sdrag.placeholders import DEFAULT, NUMBERED, Placeholders, with_brackets
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import NOUNS, WITHHELD

@@ -111,9 +111,9 @@ class Policy(GuardSections):
 
     @model_validator(mode="after")
     def _each_pattern_is_named(self) -> Self:
+        texts = [entry.text for entry in self.constraints]
         for number, each in enumerate(self.patterns, start=1):
-            rule = naming(each.name)
-            if not any(rule.search(entry.text) for entry in self.constraints):
+            if texts and not any(map(naming(each.name).search, texts)):
                 raise ValueError(f"no constraint names pattern {number}")
         return self
 

@@ -205,11 +205,13 @@ def _fit(
 ) -> Fitted:
     """Return the plan: a new one, or that which was kept, as it goes on."""
     from sdrag.detectors.local import LocalDetector
+    from sdrag.detectors.own_patterns import with_patterns
     from sdrag.linkage import Fitted, fit
     from sdrag.linkage.extractor import ModelExtractor
 
     settings, documents = rules.linkage, corpus.documents
-    detector: Any = LocalDetector() if llm == LOCAL else ModelExtractor()
+    local = with_patterns(LocalDetector(), rules)
+    detector: Any = local if llm == LOCAL else ModelExtractor()
     if plan is None or key is None or not plan.exists():
         return fit(documents, settings, detector, key=key, runner=runner, passes=passes)
     earlier = Fitted.open(plan, key, runner)
