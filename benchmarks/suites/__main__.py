@@ -32,6 +32,7 @@ from benchmarks.suites.generalising import generalising
 from benchmarks.suites.highlight import highlight
 from benchmarks.suites.injection import injection
 from benchmarks.suites.linkage import linkage
+from benchmarks.suites.own_patterns import patterns
 from benchmarks.suites.rcqa import rcqa
 from benchmarks.suites.wordings import wordings
 from sdrag.errors import SdragError
@@ -50,6 +51,7 @@ SUITES: tuple[Suite, ...] = (
     highlight,
     injection,
     linkage,
+    patterns,
     ranking,
     rcqa,
     wordings,

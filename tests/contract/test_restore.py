@@ -6,9 +6,12 @@ import asyncio
 import random
 import re
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.callbacks import BaseCallbackHandler as LangChainHandler
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableGenerator, RunnablePassthrough
@@ -20,6 +23,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import PolicyError, Principal, UsageError, acting_as
+from sdrag.disclosure.restore import Restorer
 from sdrag.errors import HostError
 from sdrag.placeholders import Placeholders
 from sdrag.state import State, open_state
@@ -316,6 +320,29 @@ def test_two_values_of_one_number_are_not_told_apart_by_chance(monkeypatch):
         shared = {mark for mark in marks if marks.count(mark) > 1}
         for mark, shown, name in zip(marks, whole, names, strict=True):
             assert shown == (mark if mark in shared else name)
+
+
+@given(
+    parts=st.lists(
+        st.sampled_from(
+            ["[person-12345678]", "[person-87654321]", "[", "]", "[person-", "1", "x "]
+        ),
+        max_size=12,
+    ),
+    cuts=st.lists(st.integers(0, 200), max_size=12),
+)
+def test_however_a_stream_is_cut_its_text_is_the_same(parts, cuts):
+    """As if it had come in one piece; a value is never read again."""
+    values = {"[person-12345678]": "Ann [person-87654321]"}
+    text = "".join(parts)
+    ends = sorted({*(min(cut, len(text)) for cut in cuts), len(text)})
+    restorer, whole = Restorer(values), Restorer(values)
+
+    pieces = [text[a:b] for a, b in pairwise([0, *ends])]
+    streamed = "".join(map(restorer.feed, pieces)) + restorer.end()
+
+    assert streamed == whole.feed(text) + whole.end()
+    assert streamed == text.replace("[person-12345678]", "Ann [person-87654321]")
 
 
 def test_a_chain_streams_whole_answers_and_its_run_shows_no_value():
