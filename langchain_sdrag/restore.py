@@ -73,26 +73,13 @@ class _Restoring(RunnableSerializable[Inputs, str]):
         self, input: Inputs, config: RunnableConfig | None = None, **kwargs: Any
     ) -> str:
         """Return the answer with the values that its principal may see."""
-        return "".join(_Restoring.transform(self, iter([input]), config))
+        return "".join(self.transform(iter([input]), config))
 
     async def ainvoke(
         self, input: Inputs, config: RunnableConfig | None = None, **kwargs: Any
     ) -> str:
         """Return it without blocking the event loop."""
-        pieces = _Restoring.atransform(self, _each(input), config)
-        return "".join([piece async for piece in pieces])
-
-    def stream(
-        self, input: Inputs, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Iterator[str]:
-        """Return the answer in one piece."""
-        return _Restoring.transform(self, iter([input]), config)
-
-    def astream(
-        self, input: Inputs, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> AsyncIterator[str]:
-        """Return it without blocking the event loop."""
-        return _Restoring.atransform(self, _each(input), config)
+        return "".join([piece async for piece in self.atransform(_each(input), config)])
 
     def transform(
         self,

@@ -20,13 +20,12 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 from llama_index.core.llms import LLM, MockLLM
-from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.source_separation import NumberedNode, number_nodes, strip_numbers
-from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce, principal_of
+from llamaindex_sdrag.wrapping import SynthesizerWrapper, enforce, principal_of
 from sdrag.effects.callers import Caller
 from sdrag.engine import Engine
 from sdrag.guardrails.answer_work import DECLINED, draft_of, report_of
@@ -40,7 +39,7 @@ from sdrag.vocabulary import EVIDENCE_KEY
 Nodes = Sequence[NodeWithScore]
 
 
-class AnswerGuard(NodeSynthesizer):
+class AnswerGuard(SynthesizerWrapper):
     """
     Check a synthesizer's answers against the nodes they were made from.
 
@@ -88,12 +87,6 @@ class AnswerGuard(NodeSynthesizer):
 
     def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
         super().__init__(llm=MockLLM(), empty_response=DECLINED, **fields)
-
-    def _get_prompts(self) -> PromptDictType:
-        return self._synthesizer._get_prompts()  # noqa: SLF001 -- the mixin's own way
-
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        self._synthesizer._update_prompts(prompts)  # noqa: SLF001 -- as above
 
     async def _respond(
         self,

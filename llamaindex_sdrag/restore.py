@@ -19,12 +19,11 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 from llama_index.core.llms import MockLLM
-from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_sdrag.convert import passages_of
-from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce, principal_of
+from llamaindex_sdrag.wrapping import SynthesizerWrapper, enforce, principal_of
 from sdrag.disclosure.restore import Restorer
 from sdrag.effects.callers import Caller
 from sdrag.engine import Engine
@@ -34,7 +33,7 @@ from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 
 
-class Restore(NodeSynthesizer):
+class Restore(SynthesizerWrapper):
     """
     Give whom the policy exempts the values back, in place of placeholders.
 
@@ -72,12 +71,6 @@ class Restore(NodeSynthesizer):
 
     def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
         super().__init__(llm=MockLLM(), **fields)
-
-    def _get_prompts(self) -> PromptDictType:
-        return self._synthesizer._get_prompts()  # noqa: SLF001 -- the mixin's own way
-
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        self._synthesizer._update_prompts(prompts)  # noqa: SLF001 -- as above
 
     async def _respond(
         self,

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
@@ -120,3 +121,15 @@ class NodeSynthesizer(ReloadableWrapper, BaseSynthesizer):
     ) -> RESPONSE_TYPE:
         """Answer; `others` are the other arguments of the call."""
         raise NotImplementedError
+
+
+class SynthesizerWrapper(NodeSynthesizer):
+    """A wrapper of a synthesizer; its prompts are those of the one that answers."""
+
+    _synthesizer: BaseSynthesizer
+
+    def _get_prompts(self) -> PromptDictType:
+        return self._synthesizer._get_prompts()  # noqa: SLF001 -- the mixin's own way
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        self._synthesizer._update_prompts(prompts)  # noqa: SLF001 -- as above

@@ -13,9 +13,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from sdrag.disclosure.cut import choose_for_type
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.ingest import Ingested, ingest
+from sdrag.disclosure.placeholder_style import choose_for_type
 from sdrag.disclosure.redacted_index import choose_enforcement, redact_question
 from sdrag.disclosure.restore import (
     Restorer,

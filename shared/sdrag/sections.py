@@ -11,8 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from sdrag.vocabulary import Level
-
 
 def listed(value: Any) -> Any:
     """Take one value as a list of one."""
@@ -25,6 +23,21 @@ Listed = Annotated[
     BeforeValidator(listed, json_schema_input_type=tuple[Scalar, ...] | Scalar),
     Field(min_length=1),
 ]
+Level = Literal[
+    "month",
+    "year",
+    "decade",
+    "five-years",
+    "ten-years",
+    "band",
+    "magnitude",
+    "town",
+    "region",
+    "outward",
+    "last-four",
+    "initials",
+]
+"""How coarse a value is said in place of being hidden."""
 Levels = Annotated[
     tuple[Level, ...],
     BeforeValidator(listed, json_schema_input_type=tuple[Level, ...] | Level),

@@ -17,55 +17,11 @@ from typing import Any, Literal, NoReturn, Self
 
 from sdrag.errors import UsageError
 
-__all__ = [
-    "EVIDENCE_KEY",
-    "SCORE_DIGITS",
-    "STRUCTURED",
-    "UNNAMED",
-    "Action",
-    "Binding",
-    "Confidential",
-    "Constraint",
-    "Decision",
-    "Entity",
-    "Example",
-    "Finding",
-    "Highlight",
-    "Keep",
-    "Level",
-    "Mention",
-    "Method",
-    "Passage",
-    "Pattern",
-    "Principal",
-    "Redaction",
-    "Span",
-    "WhereMissing",
-    "is_unnamed",
-    "name_document",
-]
-
 Method = Literal["redact", "rephrase", "withhold"]
 """How a constraint is enforced: cut the spans, say it again without them, or drop."""
 
 Sensitivity = Literal["low", "balanced", "high"]
 """How much the local engine hides; a higher one never hides less."""
-
-Level = Literal[
-    "month",
-    "year",
-    "decade",
-    "five-years",
-    "ten-years",
-    "band",
-    "magnitude",
-    "town",
-    "region",
-    "outward",
-    "last-four",
-    "initials",
-]
-"""How coarse a value is said in place of being hidden."""
 
 WhereMissing = Literal["hold", "skip"]
 """Whether a constraint holds for a passage without the metadata that `where` names."""
@@ -250,10 +206,8 @@ class Constraint:
         always: Holds for every passage, without binding or ranking.
         where_missing: Whether it holds where a key of `where` is missing or empty.
         sensitivity: How much the local engine hides for it, where it has its own.
-        keep: What stays, as the policy's author wrote; nothing else takes a finding
-            away.
-        examples: What its author showed; the local engine and a model learn from them
-            what it means.
+        keep: What stays; nothing else takes a finding away.
+        examples: What its author showed; both engines learn from them what it means.
         patterns: Those of the policy that it names.
         instead: How coarse values may be said that it hides.
     """
@@ -269,7 +223,7 @@ class Constraint:
     keep: tuple[Keep, ...] = ()
     examples: tuple[Example, ...] = ()
     patterns: tuple[Pattern, ...] = ()
-    instead: tuple[Level, ...] = ()
+    instead: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():
@@ -282,15 +236,6 @@ class Constraint:
 
     def __repr__(self) -> str:
         return f"Constraint(id={self.id!r}, method={self.method!r})"
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """A constraint attached to a passage at ingest, and their cosine similarity."""
-
-    constraint_id: str
-    passage_id: str
-    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,8 +312,7 @@ class Redaction(Confidential):
         constraint_ids: The constraints that took something out.
         spans: How many stretches of text were replaced.
         reason: Why it was withheld, as a short code; empty otherwise.
-        values: What numbered placeholders stand for, of those that the principal may
-            see in the answer.
+        values: Of numbered placeholders; those that may stand in the answer.
     """
 
     passage: Passage | None

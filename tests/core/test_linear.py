@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sdrag.disclosure import cut as cutting
-from sdrag.disclosure.cut import PlaceholderStyle
+from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.guardrails.injection.classifier import windows
 from sdrag.policy import DisclosureSection
 from sdrag.text.spans import SpanUnion

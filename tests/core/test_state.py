@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
+from sdrag.state.bindings import Binding
 from sdrag.state.database import Database
 from sdrag.state.findings import FindingRow
 from sdrag.state.keys import Keys
@@ -27,7 +28,7 @@ from sdrag.state.ledger import Shown
 from sdrag.state.register import Register, make_forms, make_word
 from sdrag.state.tables import binding, finding, form, tables
 from sdrag.text.folding import fold
-from sdrag.vocabulary import Binding, Constraint, Passage, Span
+from sdrag.vocabulary import Constraint, Passage, Span
 
 from ..support.tables import each_row
 

@@ -14,7 +14,8 @@ from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.vocabulary import Binding, Constraint, Passage
+from sdrag.state.bindings import Binding
+from sdrag.vocabulary import Constraint, Passage
 
 from ..support.scripted import Scripted
 from ..support.tables import each_row

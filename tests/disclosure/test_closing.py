@@ -7,8 +7,9 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure.cut import PlaceholderStyle, cut
+from sdrag.disclosure.cut import cut
 from sdrag.disclosure.forms import find_forms, lasts
+from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.disclosure.propagation import find_disguised, propagate
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose

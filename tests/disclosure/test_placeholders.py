@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure.cut import PlaceholderStyle, cut
+from sdrag.disclosure.cut import cut
 from sdrag.disclosure.ingest import forget_document
+from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.placeholders import DEFAULT

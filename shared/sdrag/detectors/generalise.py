@@ -23,9 +23,8 @@ from sdrag.detectors.local.tables import (
 from sdrag.text.dates import CARDINALS, MONTHS, ORDINALS, Date, read_date
 from sdrag.text.folding import fold_text
 from sdrag.text.values import age_key
-from sdrag.vocabulary import Level
 
-_FAMILIES: tuple[tuple[Level, ...], ...] = (
+_FAMILIES: tuple[tuple[str, ...], ...] = (
     ("month", "year", "decade"),
     ("five-years", "ten-years"),
     ("band", "magnitude"),
@@ -71,21 +70,21 @@ _LEAST_DIGITS = 8
 _MOST_NAMES = 5
 
 
-def generalise(value: str, levels: Sequence[Level]) -> str:
+def generalise(value: str, levels: Sequence[str]) -> str:
     """Return a value at the first of the levels that fits it; nothing if none does."""
     texts = (_LEVELS[level](" ".join(value.split()), level) for level in levels)
     return next(filter(None, texts), "")
 
 
-def coarsest(each: Iterable[Sequence[Level]]) -> tuple[Level, ...]:
+def coarsest(each: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Return, of the kinds for which all have a level, the coarsest that one has."""
     listed = [frozenset(levels) for levels in each]
     shared = (f for f in _FAMILIES if listed and all(map(set(f).intersection, listed)))
-    every = frozenset[Level]().union(*listed)
+    every = frozenset[str]().union(*listed)
     return tuple([level for level in f if level in every][-1] for f in shared)
 
 
-def _date(value: str, level: Level) -> str:
+def _date(value: str, level: str) -> str:
     text = fold_text(_CLOCK.sub("", value)).strip(" .,")
     if decade := _DECADE.fullmatch(text):
         return f"{decade[1]}s"
@@ -112,7 +111,7 @@ def _month(number: int) -> str:
     return next(name for name, n in MONTHS.items() if n == number).capitalize()
 
 
-def _age(value: str, level: Level) -> str:
+def _age(value: str, level: str) -> str:
     words = {*_WORD.findall(fold_text(value))}
     age = age_key(value)
     if age is None or age > 120 or not words <= _AGED | CARDINALS.keys():
@@ -127,7 +126,7 @@ def _age(value: str, level: Level) -> str:
     return f"aged {band}" if {"aged", "age"} & words else band
 
 
-def _sum(value: str, level: Level) -> str:
+def _sum(value: str, level: str) -> str:
     match = _SUM.fullmatch(value.strip())
     if match is None:
         return ""
@@ -146,7 +145,7 @@ def _sum(value: str, level: Level) -> str:
     return f"{before}{low:{comma}} to {before}{high:{comma}}{after}"
 
 
-def _place(value: str, level: Level) -> str:
+def _place(value: str, level: str) -> str:
     parts = [_IN_ADDRESS.sub("", part).strip(" .") for part in value.split(",")]
     known = [part in places() or part in countries() for part in parts]
     if len(parts) < 2 or not known[-1] or not any(map(str.isdigit, value)):
@@ -158,7 +157,7 @@ def _place(value: str, level: Level) -> str:
     return ", ".join(parts[-2:]) if is_pair and len(parts) > 2 else parts[-1]
 
 
-def _outward(value: str, level: Level) -> str:
+def _outward(value: str, level: str) -> str:
     del level
     for form, rest in _POSTCODES:
         if match := form.fullmatch(value.upper()):
@@ -166,14 +165,14 @@ def _outward(value: str, level: Level) -> str:
     return ""
 
 
-def _last_four(value: str, level: Level) -> str:
+def _last_four(value: str, level: str) -> str:
     del level
     digits = "".join(filter(str.isdigit, value))
     is_number = _SIGNS.fullmatch(value) is not None and read_date(value) is None
     return f"\u2026{digits[-4:]}" if is_number and len(digits) >= _LEAST_DIGITS else ""
 
 
-def _initials(value: str, level: Level) -> str:
+def _initials(value: str, level: str) -> str:
     del level
     words = [w for w in re.split(r"[\s-]+", value) if w.rstrip(".") not in TITLES]
     named = all(w[0].isupper() and w.replace(".", "").isalpha() for w in words if w)
@@ -182,7 +181,7 @@ def _initials(value: str, level: Level) -> str:
     return " ".join(f"{word[0]}." for word in words if word)
 
 
-_LEVELS: dict[Level, Callable[[str, Level], str]] = {
+_LEVELS: dict[str, Callable[[str, str], str]] = {
     **dict.fromkeys(_FAMILIES[0], _date),
     **dict.fromkeys(_FAMILIES[1], _age),
     **dict.fromkeys(_FAMILIES[2], _sum),

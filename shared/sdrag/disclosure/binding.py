@@ -34,9 +34,9 @@ from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.effects.steps import Steps, embed, replied
 from sdrag.policy import DisclosureSection, binds
 from sdrag.state import State
+from sdrag.state.bindings import Binding
 from sdrag.vocabulary import (
     SCORE_DIGITS,
-    Binding,
     Constraint,
     Decision,
     Passage,

@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 from sdrag.detectors.local.labels import may_hide_key
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.cut import WITHHOLD_ALL, Taken, with_titles
+from sdrag.disclosure.cut import WITHHOLD_ALL, Taken
 from sdrag.disclosure.lookup import Located
+from sdrag.disclosure.placeholder_style import with_titles
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.state.register import DENSE, Register

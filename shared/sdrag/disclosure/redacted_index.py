@@ -25,13 +25,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.cut import PlaceholderStyle, cut
+from sdrag.disclosure.cut import cut
 from sdrag.disclosure.disclose import Disclosed, disclose
 from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.keep import apply_keeps
 from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.by_type import find_types
 from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.disclosure.release import record_decision
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import by_document

@@ -15,13 +15,13 @@ from functools import cached_property
 from typing import Any
 
 from sdrag.disclosure.cut import (
-    PlaceholderStyle,
     RedactedText,
     Replacements,
     cut,
     find_values,
 )
 from sdrag.disclosure.lookup import Doubts, Located
+from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.disclosure.propagation import Propagation
 from sdrag.disclosure.texts import Texts, rewrite_strings
 from sdrag.privacy.identities import alias

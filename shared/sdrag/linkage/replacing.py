@@ -47,7 +47,7 @@ from sdrag.text.names import other_spellings
 from sdrag.text.phrase_matcher import FormSearch
 from sdrag.text.readings import readings
 from sdrag.text.spans import SpanUnion, splice
-from sdrag.vocabulary import Confidential, Entity, Level, Span
+from sdrag.vocabulary import Confidential, Entity, Span
 
 Style = Literal["label", "type", "redact", "pseudonym"]
 Refusal = Literal["keeps-chain", "spells-masked"]
@@ -106,7 +106,7 @@ class Masker(Confidential):
     order: tuple[str, ...] = ()
     linking: frozenset[str] = frozenset()
     placeholders: Placeholders = DEFAULT
-    instead: tuple[Level, ...] = ()
+    instead: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_style(self.style, self.key)

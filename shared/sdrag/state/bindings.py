@@ -14,6 +14,7 @@ constraint's N was used up elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -22,12 +23,21 @@ from sdrag.errors import UsageError, require_extra
 from sdrag.state.database import Database, rows_among, upsert
 from sdrag.state.keys import RULE_BYTES, Keys, join_rules, split_rules
 from sdrag.state.tables import binding, chunk, form
-from sdrag.vocabulary import Binding, Constraint, Passage
+from sdrag.vocabulary import Constraint, Passage
 
 if TYPE_CHECKING:
     import networkx as nx
 
 _SAMPLE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A constraint attached to a passage at ingest, and their cosine similarity."""
+
+    constraint_id: str
+    passage_id: str
+    score: float
 
 
 class Bindings:
