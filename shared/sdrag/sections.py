@@ -68,5 +68,5 @@ class GuardSection(Section):
 
     @property
     def asks(self) -> JudgedBy:
-        """How it judges."""
-        return "local"
+        """How it judges: by its `method`, where it has one."""
+        return getattr(self, "method", "local")

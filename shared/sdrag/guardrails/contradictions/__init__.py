@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sdrag.sections import GuardSection, JudgedBy, MetadataKey, Share
+from sdrag.sections import GuardSection, MetadataKey, Share
 
 
 class ContradictionsSection(GuardSection):
@@ -29,8 +29,3 @@ class ContradictionsSection(GuardSection):
     """The local rules, an NLI model that you pass, or the model of `llm=`."""
     notice: bool = True
     """Name the sources that disagree in one more passage."""
-
-    @property
-    def asks(self) -> JudgedBy:
-        """How it judges."""
-        return self.method

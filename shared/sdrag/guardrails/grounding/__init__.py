@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sdrag.sections import Count, GuardSection, JudgedBy, Least
+from sdrag.sections import Count, GuardSection, Least
 
 
 class GroundingSection(GuardSection):
@@ -18,8 +18,3 @@ class GroundingSection(GuardSection):
     """Mark unsupported claims, drop them, or decline the answer."""
     max_claims: Count = 60
     """An answer with more is declined."""
-
-    @property
-    def asks(self) -> JudgedBy:
-        """How it judges."""
-        return self.method
