@@ -164,7 +164,7 @@ def _score(question: _Question, candidates: Sequence[_Candidate]) -> Vector:
     overlaps = overlap(question.text, [candidate.text for candidate in candidates])
     score: Vector = (
         _FOCUS_WEIGHT * _mean(met, focus(question.tokens))
-        + _BEST_WEIGHT * _best(met, telling)
+        + _BEST_WEIGHT * _mean(met == met.max(axis=0), telling)  # where it is nearest
         + _LEAST_WEIGHT * _least(met, telling)
         + _OVERLAP_WEIGHT * np.asarray(overlaps, dtype=np.float32)
     )
@@ -182,11 +182,6 @@ def focus(tokens: Sequence[str]) -> list[int]:
             break
         places.append(at)
     return places
-
-
-def _best(met: Matrix, telling: Sequence[int]) -> Vector:
-    """Say of how much of the question each sentence is the nearest, from 0 to 1."""
-    return _mean(met == met.max(axis=0), telling)
 
 
 def _least(met: Matrix, telling: Sequence[int]) -> Vector:

@@ -109,12 +109,8 @@ class Matcher(Confidential):
 
 def _with_emphasis(text: str, span: Span) -> Span:
     """Take in the marks that a span's first and last words are set with."""
-    start, end = span.start, span.end
-    while start > 0 and text[start - 1] in _EMPHASIS:
-        start -= 1
-    while end < len(text) and text[end] in _EMPHASIS:
-        end += 1
-    return Span(start, end)
+    start = len(text[: span.start].rstrip(_EMPHASIS))
+    return Span(start, len(text) - len(text[span.end :].lstrip(_EMPHASIS)))
 
 
 def _trim(text: str, span: Span) -> Span:

@@ -175,17 +175,19 @@ class _Verifier(Confidential):
         """Put spans in document order, joining those that no word parts."""
         apart: list[Match] = []
         for match in sorted(matches, key=lambda match: (match.passage, match.span)):
-            if apart and self._touches(apart[-1], match):
-                apart[-1] = _join(apart[-1], match)
+            text = self.passages[match.passage].text
+            last = apart[-1] if apart else match
+            between = text[last.span.end : match.span.start]
+            if apart and last.passage == match.passage and not holds_a_word(between):
+                span = Span(last.span.start, max(last.span.end, match.span.end))
+                apart[-1] = Match(match.passage, span, min(last.score, match.score))
             else:
                 apart.append(match)
-        return [self._highlight(match) for match in apart]
-
-    def _touches(self, left: Match, right: Match) -> bool:
-        if left.passage != right.passage:
-            return False
-        text = self.passages[left.passage].text
-        return not holds_a_word(text[left.span.end : right.span.start])
+        found = [(self.passages[match.passage], match) for match in apart]
+        return [
+            Highlight(passage.id, match.span, match.span.of(passage.text), match.score)
+            for passage, match in found
+        ]
 
     def _drop_repeats(
         self, highlights: Sequence[Highlight], refusals: list[Refusal]
@@ -206,22 +208,11 @@ class _Verifier(Confidential):
                 kept.append(highlight)
         return kept
 
-    def _highlight(self, match: Match) -> Highlight:
-        passage = self.passages[match.passage]
-        return Highlight(
-            passage.id, match.span, match.span.of(passage.text), match.score
-        )
-
 
 def _contains_words(text: str, other: str) -> bool:
     """Say whether a text is in another, without cutting a word of it."""
     starts = find_occurrences(text, other)
     return any(is_whole(other, Span(at, at + len(text))) for at in starts)
-
-
-def _join(left: Match, right: Match) -> Match:
-    span = Span(left.span.start, max(left.span.end, right.span.end))
-    return Match(left.passage, span, min(left.score, right.score))
 
 
 def _check(
