@@ -304,8 +304,11 @@ def _make_plan(parts: PlanParts, passes: Passes) -> Steps[Fitted]:
     settings, key, documents = parts.settings, parts.key, parts.documents
     check_style(settings.replace, key)
     texts = _blank_placeholders(documents.values(), parts.earlier.placeholders)
-    blank = dict(zip(documents, texts, strict=True))
-    occurrences = _propagate(blank, parts.found, Schema(settings), passes)
+    # What was found in any document is looked for in every one.
+    found = (parts.found[id_] for id_ in documents)
+    rows = [(each.text, row) for each, row in zip(texts, found, strict=True)]
+    common = KnownForms.of(rows), Schema(settings)
+    occurrences = [*passes.each("Looking again", _make_look, common, rows)]
     masked = yield from mask_found(
         [*documents.values()], occurrences, settings, key, parts.earlier, passes
     )
@@ -344,18 +347,6 @@ def _detect(
 def _make_detect(detector: Detector) -> Callable[[Sequence[str]], list[_Row]]:
     runner = local_runner()
     return lambda texts: _rows(run(detect_each(detector, texts), runner))
-
-
-def _propagate(
-    documents: Mapping[str, Passage],
-    found: Mapping[str, tuple[Found, ...]],
-    schema: Schema,
-    passes: Passes,
-) -> list[tuple[Occurrence, ...]]:
-    """Return what was found, and look in every document for what is in any."""
-    rows = [(document.text, found[id_]) for id_, document in documents.items()]
-    common = KnownForms.of(rows), schema
-    return list(passes.each("Looking again", _make_look, common, rows))
 
 
 def _make_look(
