@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -13,7 +12,7 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage, Principal
 
-from ..support.scripted import Scripted
+from ..support.scripted import Scripted, extract
 
 NAMES = {"id": "names", "text": "Remove the names of witnesses"}
 DATES = {"id": "dates", "text": "Hide exact dates", "unless": {"roles": ["judge"]}}
@@ -32,18 +31,11 @@ def state(tmp_path):
     return open_state(tmp_path / "state.db")
 
 
-def nothing_found(prompt):
-    """A model that finds nothing; bindings decide what it is asked about."""
-    names = [name for name in ("names", "dates") if f"[{name}]" in text_of(prompt)]
-    verdicts = [{"constraint": name, "spans": []} for name in names]
-    return json.dumps({"verdicts": verdicts})
-
-
 def text_of(prompt):
     return "\n".join(message.content.text for message in prompt.messages)
 
 
-def asked(built, passages=PASSAGES, who=None, question="q", complete=nothing_found):
+def asked(built, passages=PASSAGES, who=None, question="q", complete=extract):
     world = Scripted(complete=complete)
     done = run(disclose(passages, Request(question, who), built), world)
     prompts = [

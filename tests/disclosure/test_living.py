@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import pytest
 
 from sdrag.disclosure import bind, forget_document
@@ -16,7 +13,7 @@ from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
 from sdrag.vocabulary import Constraint, Passage
 
-from ..support.scripted import Scripted
+from ..support.scripted import Scripted, extract
 
 OLD = Constraint("names", "Remove names of witnesses")
 NEW = Constraint("phones", "Suppress private telephone numbers")
@@ -84,15 +81,10 @@ def test_a_forgotten_document_leaves_nothing(state):
     assert state.bindings.read([first], [OLD]) == [None]
 
 
-def nothing_found(prompt):
-    ids = re.findall(r"^\[(\w+)\] ", prompt.messages[-1].content.text, re.MULTILINE)
-    return json.dumps({"verdicts": [{"constraint": i, "spans": []} for i in ids]})
-
-
 def test_a_model_that_comes_later_is_asked(state):
     """What the local engine found alone does not pass for a model's answer."""
     shown(engine(state, OLD))
-    runner = Scripted(complete=nothing_found)
+    runner = Scripted(complete=extract)
 
     texts = shown(engine(state, OLD, llm=Model(str)), runner=runner)
 
@@ -104,14 +96,13 @@ def test_another_model_is_asked_for_itself(state):
     """Findings are kept by the model's name; what both found is united."""
 
     def finding(prompt):
-        spans = ["white"] if "white" in prompt.messages[-1].content.text else []
-        return json.dumps({"verdicts": [{"constraint": "names", "spans": spans}]})
+        return extract(prompt, "white")
 
     one = engine(state, OLD, llm=Model(str, "one"))
     other = engine(state, OLD, llm=Model(str, "other"))
     assert "white" not in str(shown(one, runner=Scripted(complete=finding)))
 
-    runner = Scripted(complete=nothing_found)
+    runner = Scripted(complete=extract)
     texts = shown(other, runner=runner)
 
     assert any(isinstance(effect, Complete) for effect in runner.effects)

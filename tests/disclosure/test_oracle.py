@@ -5,7 +5,6 @@ A scripted model stands for the language model; the articles are the package's o
 the generator repeats all it is given.
 """
 
-import json
 import re
 
 import pytest
@@ -18,9 +17,7 @@ from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.vocabulary import Passage
 
-from ..support.scripted import Scripted
-
-ASKED = re.compile(r"^\[([\w.:-]+)\] (.*)$", re.MULTILINE)
+from ..support.scripted import Scripted, extract
 
 
 def text_of(prompt):
@@ -59,10 +56,6 @@ RULES = [
 ]
 
 
-def none_found(names):
-    return json.dumps({"verdicts": [{"constraint": n, "spans": []} for n in names]})
-
-
 @pytest.mark.parametrize("method", ["redact", "rephrase", "withhold"])
 @pytest.mark.parametrize("limits", [{}, {"bind_top_n": 1}])
 def test_prompts_do_not_depend_on_the_question(method, limits):
@@ -93,5 +86,4 @@ def test_prompts_do_not_depend_on_the_question(method, limits):
 def right_nothing(prompt):
     if prompt.name == "disclosure.rephrase":
         return text_of(prompt)
-    asked = ASKED.findall(prompt.messages[-1].content.text)
-    return none_found([name for name, _ in asked])
+    return extract(prompt)

@@ -131,35 +131,6 @@ def test_adjacent_marks_become_one(text, taken, expected):
         assert left.text == expected
 
 
-@settings(max_examples=20)
-@given(st.permutations(range(4)), st.sets(st.integers(0, 3), min_size=1))
-def test_a_mark_depends_on_no_other_chunk(order, others):
-    """Nor on the order in which chunks were indexed."""
-    texts = [
-        "Ann Lee paid 780 pounds on 3 May 2020.",
-        "Mr Lee called 01632 960 114 twice.",
-        "The witness, Bob Ray, was born in 1971.",
-        "Ray wrote to ann.lee@example.org.",
-    ]
-    policy = {
-        "constraints": [
-            "Remove names of people",
-            "Hide dates, sums of money, phone numbers and e-mail addresses",
-        ]
-    }
-    chunks = [Passage(f"p{n}", text, document_id="d") for n, text in enumerate(texts)]
-    engine, again = Engine(policy), Engine(policy)
-    run(bind(chunks, engine), Scripted())
-    run(bind([chunks[n] for n in order], again), Scripted())
-
-    whole = run(disclose(chunks, Request("?"), engine), Scripted()).passages
-    some = [chunks[n] for n in order if n in others]
-    part = run(disclose(some, Request("?"), again), Scripted()).passages
-
-    expected = {passage.id: passage.text for passage in whole}
-    assert {passage.id: passage.text for passage in part}.items() <= expected.items()
-
-
 NUMBERED = {
     "constraints": [
         {"id": "names", "text": "Remove names of people", "unless": {"roles": ["hr"]}},

@@ -1,6 +1,5 @@
 """Periphrastic redaction: batch after batch, verified, mended, or withheld."""
 
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -13,7 +12,7 @@ from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.vocabulary import Passage
 
-from ..support.scripted import Scripted, locate_by
+from ..support.scripted import Scripted, extract, locate_by
 
 NAMES = {"id": "names", "text": "Remove names of witnesses", "method": "rephrase"}
 PASSAGES = (
@@ -34,12 +33,7 @@ def model(rephrase, spans=("Jonathan Meyers", "Meyers")):
     def complete(prompt):
         if prompt.name == "disclosure.rephrase":
             return rephrase(text_of(prompt))
-        asked = prompt.messages[-1].content.text
-        ids = re.findall(r"^\[([\w.:-]+)\] ", asked, re.MULTILINE)
-        found = [span for span in spans if span in text_of(prompt)]
-        return json.dumps(
-            {"verdicts": [{"constraint": i, "spans": found} for i in ids]}
-        )
+        return extract(prompt, *spans)
 
     return complete
 

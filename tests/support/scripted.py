@@ -15,25 +15,18 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, ClassVar
 
-from benchmarks.suites.scripted.asked import is_control, planted
+from benchmarks.suites.scripted.asked import (
+    Rephrasing,
+    is_control,
+    planted,
+    read_prompt,
+)
 from sdrag.effects.calls import Port
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Effect, Outcome, Reply, Search, Steps
 from sdrag.engine import Engine
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
-
-__all__ = [
-    "PatternLocator",
-    "Scripted",
-    "Unaided",
-    "answer_control",
-    "canary",
-    "locate_by",
-    "toy_vectors",
-    "verbatim",
-]
-
 
 _RULE = re.compile(r"^\[([\w.:-]+)\] (.*)$", re.MULTILINE)
 
@@ -48,6 +41,19 @@ def answer_control(prompt: str, reply: str) -> str:
     rest = reply.split('{"verdicts": [', 1)
     comma = "" if rest[1].startswith("]") else ", "
     return f'{rest[0]}{{"verdicts": [{verdict}{comma}{rest[1]}'
+
+
+def extract(prompt: Prompt, *words: str) -> str:
+    """Quote, for each constraint that a prompt asks about, those of the words in it."""
+    asked = read_prompt(prompt)
+    assert not isinstance(asked, Rephrasing)
+    spans = [word for word in words if word in asked.text]
+    verdicts = [
+        {"constraint": name, "spans": spans}
+        for name, rule in asked.constraints.items()
+        if not is_control(rule)
+    ]
+    return json.dumps({"verdicts": verdicts})
 
 
 _QUESTION = re.compile(
