@@ -42,14 +42,14 @@ class _Making:
 
     config: RunnableConfig | None
     passages: list[Passage] = field(default_factory=list)
-    keys: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=lambda: {"answer", "context"})
     restorer: Restorer | None = None
 
     def read(self, given: object) -> str:
         """Read a part of the input; return what it adds to the answer."""
         if not isinstance(given, Mapping):
             raise UsageError("The input is a mapping.", hint=_WRITE)
-        self.keys.update(given)
+        self.missing.difference_update(given)
         if context := given.get("context"):
             if self.restorer is not None:
                 raise UsageError("The context comes before the answer.", hint=_WRITE)
@@ -61,8 +61,9 @@ class _Making:
 
     def end(self) -> str:
         """Return what was held back of the answer."""
-        if missing := [key for key in ("context", "answer") if key not in self.keys]:
-            raise UsageError(f"The input lacks {', '.join(missing)}.", hint=_WRITE)
+        if self.missing:
+            names = ", ".join(sorted(self.missing))
+            raise UsageError(f"The input lacks {names}.", hint=_WRITE)
         return self.restorer.end() if self.restorer else ""
 
 

@@ -17,12 +17,7 @@ from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.placeholder_style import choose_for_type
 from sdrag.disclosure.redacted_index import choose_enforcement, redact_question
-from sdrag.disclosure.restore import (
-    Restorer,
-    Scope,
-    open_restorer,
-    remember_values,
-)
+from sdrag.disclosure.restore import Restorer, RestoreScope
 from sdrag.disclosure.texts import name_documents
 from sdrag.disclosure.unsupported import find_unsupported
 from sdrag.effects.progress import Progress
@@ -142,8 +137,7 @@ def _release(
     stamped = stamp_released(released.passages, policy, keys)
     if policy.disclosure.restore and principal is not None:
         documents = [setup.document_of(passage) for passage in chosen]
-        scope = Scope(setup.state, policy, principal, request.session_id)
-        remember_values(stamped, redactions, documents, scope, request.now)
+        _restore_scope(request, engine).remember(stamped, redactions, documents)
     leaving = (*stamped, *screened.notices, *released.notices, *failed)
     before = (*allowed.decisions, *screened.decisions)
     hidden = pseudonymized(before, find_reported_ids(chosen, redactions), setup.key)
@@ -291,9 +285,12 @@ def restore(
         HostError: The state failed.
     """
     yield from ()
-    asker = request.principal, request.session_id
-    scope = Scope(engine.disclosure.state, engine.policy, *asker)
-    return open_restorer(sources(passages), scope, request.now)
+    return _restore_scope(request, engine).open(sources(passages))
+
+
+def _restore_scope(request: Request, engine: Engine) -> RestoreScope:
+    asker = request.principal, request.session_id, request.now
+    return RestoreScope(engine.disclosure.state, engine.policy, *asker)
 
 
 def bind(

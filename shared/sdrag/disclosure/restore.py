@@ -19,7 +19,6 @@ from datetime import datetime
 from sdrag.placeholders import NUMBERED
 from sdrag.policy import Policy
 from sdrag.state import State
-from sdrag.state.values import Restorable
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal, Redaction
 
 _LONGEST = 72
@@ -28,12 +27,7 @@ _LONGEST = 72
 
 @dataclass(slots=True, repr=False)
 class Restorer(Confidential):
-    """
-    Puts values into an answer, piece by piece.
-
-    Args:
-        values: By their placeholders.
-    """
+    """Puts values, by their placeholders, into an answer, piece by piece."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     _held: str = ""
@@ -48,8 +42,7 @@ class Restorer(Confidential):
         """Take a piece of the answer; return what cannot change any more."""
         text = self._held + piece
         begun = text.rfind("[", max(0, len(text) - _LONGEST))
-        ends = begun < 0 or "]" in text[begun:]
-        ready = len(text) if ends else begun
+        ready = len(text) if begun < 0 or "]" in text[begun:] else begun
         self._held = text[ready:]
         return NUMBERED.sub(self._value, text[:ready])
 
@@ -62,62 +55,53 @@ class Restorer(Confidential):
         return self.values.get(match.group(), match.group())
 
 
-def remember_values(
-    released: Sequence[Passage],
-    redactions: Sequence[Redaction],
-    documents: Sequence[bytes],
-    scope: Scope,
-    now: datetime,
-) -> None:
-    """
-    Keep what placeholders of passages that leave stand for.
-
-    Args:
-        released: As they leave.
-        redactions: What became of the retrieved ones.
-        documents: The key of the document of each retrieved one.
-        scope: Whose answer may have the values.
-        now: With its time zone.
-    """
-    pairs = [pair for pair in zip(redactions, documents, strict=True) if pair[0].values]
-    rows = []
-    for passage in released:
-        own = [pair for pair in pairs if pair[0].passage_id == passage.id]
-        if len(own) == 1:  # of two of one id nobody knows which it is
-            ((redaction, document),) = own
-            rows.append(Restorable(scope.key(passage), document, redaction.values))
-    scope.state.values.add(rows, now.timestamp())
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class Scope(Confidential):
+class RestoreScope(Confidential):
     """For whom, in which session and under which policy values are kept and read."""
 
     state: State
     policy: Policy
     principal: Principal | None
     session_id: str | None
+    now: datetime
 
-    def key(self, passage: Passage) -> str:
+    def remember(
+        self,
+        released: Iterable[Passage],
+        redactions: Sequence[Redaction],
+        documents: Sequence[bytes],
+    ) -> None:
+        """
+        Keep what placeholders of passages that leave stand for.
+
+        Args:
+            released: As they leave.
+            redactions: What became of the retrieved ones.
+            documents: The key of the document of each retrieved one.
+        """
+        pairs = [p for p in zip(redactions, documents, strict=True) if p[0].values]
+        rows = {}
+        for passage in released:
+            own = [pair for pair in pairs if pair[0].passage_id == passage.id]
+            if len(own) == 1:  # of two of one id nobody knows which it is
+                ((redaction, document),) = own
+                rows[self._key(passage)] = document, redaction.values
+        self.state.values.add(rows, self.now.timestamp())
+
+    def open(self, passages: Iterable[Passage]) -> Restorer:
+        """Return what makes an answer whole that was made from these passages."""
+        if self.principal is None or not self.policy.disclosure.restore:
+            return Restorer()
+        texts = {self._key(passage): passage.text for passage in passages}
+        known = self.state.values.read(texts, self.now.timestamp())
+        seen: dict[str, set[str]] = {}
+        for key, text in texts.items():
+            for mark in set(NUMBERED.findall(text)):
+                seen.setdefault(mark, set()).add(known.get(key, {}).get(mark, ""))
+        alike = {mark: values.pop() for mark, values in seen.items() if len(values) < 2}
+        return Restorer({mark: value for mark, value in alike.items() if value})
+
+    def _key(self, passage: Passage) -> str:
         """Return the key of a passage as it was released."""
         texts = "values", repr(self.session_id), passage.text
         return self.state.keys.mark_release(self.principal, self.policy.hash, texts)
-
-
-def open_restorer(passages: Iterable[Passage], scope: Scope, now: datetime) -> Restorer:
-    """Return what makes an answer whole that was made from these passages."""
-    if scope.principal is None or not scope.policy.disclosure.restore:
-        return Restorer()
-    keys = {scope.key(each): each.text for each in passages}
-    known = scope.state.values.read(keys, now.timestamp())
-    seen: dict[str, set[str | None]] = {}
-    for key, text in keys.items():
-        for mark in set(NUMBERED.findall(text)):
-            seen.setdefault(mark, set()).add(known.get(key, {}).get(mark))
-    return Restorer(
-        {
-            mark: value
-            for mark, values in seen.items()
-            if len(values) == 1 and (value := next(iter(values))) is not None
-        }
-    )

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -22,31 +21,13 @@ from sdrag.errors import require_extra
 from sdrag.state.database import Database, evict, may_evict, rows_among, upsert
 from sdrag.state.keys import Keys
 from sdrag.state.tables import changed_row, value
-from sdrag.vocabulary import Confidential
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
-KEPT_SECONDS = 3_600.0
+_KEPT_SECONDS = 3_600.0
 """For which an answer can be made whole after its passages were released."""
 _MOST_ROWS = 200_000
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Restorable(Confidential):
-    """
-    What placeholders of a released passage stand for.
-
-    Args:
-        key: Of the passage, the principal, the session and the policy, as
-            `Keys.mark_release` gives it.
-        document: The key of its document.
-        values: By their placeholders; only those that the principal may see.
-    """
-
-    key: str
-    document: bytes
-    values: Mapping[str, str]
 
 
 class Values:
@@ -55,25 +36,25 @@ class Values:
     def __init__(self, database: Database, keys: Keys) -> None:
         self._database, self._keys = database, keys
 
-    def add(self, rows: Iterable[Restorable], now: float) -> None:
+    def add(
+        self, rows: Mapping[str, tuple[bytes, Mapping[str, str]]], now: float
+    ) -> None:
         """
-        Keep values; `now` in seconds since 1970.
+        Keep values.
+
+        Args:
+            rows: The key of the document and the values by their placeholders, by the
+                key that `Keys.mark_release` gives.
+            now: In seconds since 1970.
 
         Raises:
             HostError: The database failed.
-            MissingExtraError: The extra `linkage` is not installed.
         """
-        cipher = self.cipher()
+        cipher, until = self.cipher(), now + _KEPT_SECONDS
         written = [
-            {
-                "key": bytes.fromhex(each.key),
-                "document": each.document,
-                "sealed": cipher.encrypt(
-                    json.dumps([each.key, dict(each.values)]).encode()
-                ),
-                "until": now + KEPT_SECONDS,
-            }
-            for each in rows
+            {"key": bytes.fromhex(key), "document": document, "until": until}
+            | {"sealed": cipher.encrypt(json.dumps([key, dict(values)]).encode())}
+            for key, (document, values) in rows.items()
         ]
         if not written:
             return
@@ -83,31 +64,28 @@ class Values:
                 evict(connection, value.c.until, _MOST_ROWS)
             upsert(connection, value, written)
 
-    def read(self, keys: Iterable[str], now: float) -> dict[str, Mapping[str, str]]:
+    def read(self, keys: Iterable[str], now: float) -> dict[str, dict[str, str]]:
         """
         Return the values by key, where there are any.
 
         Raises:
             HostError: The database failed, or a row is not as it was written.
-            MissingExtraError: The extra `linkage` is not installed.
         """
-        wanted = {bytes.fromhex(key): key for key in keys}
+        wanted = [bytes.fromhex(key) for key in keys]
         alive = sa.select(value).where(value.c.until > now)
         with self._database.reading() as connection:
             rows = list(rows_among(connection, alive, value.c.key, wanted))
         cipher = self.cipher()
-        return {
-            wanted[row.key]: _open(cipher, row.sealed, wanted[row.key]) for row in rows
-        }
+        return {row.key.hex(): _open(cipher, row.key.hex(), row.sealed) for row in rows}
 
     def cipher(self) -> Fernet:
-        """Return what encrypts values."""
+        """Return what encrypts values, if the extra `linkage` is installed."""
         with require_extra("linkage", "`disclosure.restore`"):
             from cryptography.fernet import Fernet  # noqa: PLC0415 -- an extra
         return Fernet(urlsafe_b64encode(self._keys.of("values", size=32)))
 
 
-def _open(cipher: Fernet, sealed: bytes, key: str) -> Mapping[str, str]:
+def _open(cipher: Fernet, key: str, sealed: bytes) -> dict[str, str]:
     try:
         known, values = json.loads(cipher.decrypt(sealed))
     except Exception:  # noqa: BLE001 -- whatever is wrong with it
