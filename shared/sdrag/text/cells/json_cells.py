@@ -45,9 +45,16 @@ def find_json(text: str, start: int, end: int) -> Iterator[tuple[int, int, list[
         alone = not text[start : match.start()].strip() and (
             done == end or not text[done:end].strip()
         )
-        if keys or quoted > 1 or (alone and cells):
+        is_json = keys or quoted > 1 or (alone and cells)
+        if is_json and not _is_cut(text, match.start(), done):
             yield match.start(), done, cells
         position = max(done, match.end())
+
+
+def _is_cut(text: str, start: int, end: int) -> bool:
+    """Say whether it is no JSON but a part of a quoted cell, with a bracket in it."""
+    line = text.rfind("\n", 0, start) + 1
+    return text[end - 1] not in "}]" and text.count('"', line, start) % 2 == 1
 
 
 class _Reader:

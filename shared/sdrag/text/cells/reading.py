@@ -13,7 +13,9 @@ from sdrag.text.cells.tables import SEPARATORS, read_table
 from sdrag.text.cells.yaml_cells import find_comments, is_flow, is_yaml, read_yaml
 
 _STRUCTURE = re.compile(r"[:={}\[\]<>|;\t]|[ ]{2}|,\S|\n|\bu/\w|#|chat")
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ ]{0,3}(?:```|~~~)[ ]?[\w.+-]*[ ]*$", re.MULTILINE)
+_HEADS = re.compile(r"[\w -]+(?:[,;\t|][\w -]+)+")
+_FEWEST_ROWS = 2
 _MAY_BE_ROW = re.compile("[" + "".join(SEPARATORS) + "]|[^ \n][ ]{2,}[^ \n]")
 
 
@@ -26,13 +28,26 @@ def read_cells(text: str) -> Layout:
     """
     if not _STRUCTURE.search(text):
         return Layout(text, (Cell(0, len(text), "prose"),) if text else ())
-    cells: list[Cell] = []
+    cells = _read_rows(text) or _read_zones(text)
+    return Layout(text, tuple(cell for cell in cells if cell.start < cell.end))
+
+
+def _read_rows(text: str) -> list[Cell]:
+    """Return the cells of a text that is one table with heads, whatever is in them."""
+    lines = list(_split(text, 0, len(text)))
+    if len(lines) < _FEWEST_ROWS or not _HEADS.fullmatch(text, *lines[0]):
+        return []
+    table = read_table(text, lines, 0)
+    return table[1] if table and table[0] == len(lines) else []
+
+
+def _read_zones(text: str) -> Iterator[Cell]:
+    """Yield the cells of what is between fences, and of what is inside them."""
     done = 0
     for match in _FENCE.finditer(text):
-        cells += _read_zone(text, done, match.start())
+        yield from _read_zone(text, done, match.start())
         done = match.end()
-    cells += _read_zone(text, done, len(text))
-    return Layout(text, tuple(cell for cell in cells if cell.start < cell.end))
+    yield from _read_zone(text, done, len(text))
 
 
 def _read_zone(text: str, start: int, end: int) -> Iterator[Cell]:

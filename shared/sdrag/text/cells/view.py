@@ -115,8 +115,8 @@ class PlainView(Confidential):
         """
         Yield the keys that are values themselves, as in `{"rosa": 3, "dmitri": 7}`.
 
-        Field names are rare words too. So a key is one if all of it was found, and
-        surely, or most keys beside it were found as well and no record repeats it.
+        Field names are names and rare words too: `bill`, `jan`, `qty`. So a key is one
+        if all of it was found for certain, or much beside it was found as well.
 
         Args:
             found: What may be hidden in the lines, each with its confidence.
@@ -127,14 +127,23 @@ class PlainView(Confidential):
                 for first, last in label.words:
                     if span.start <= first and last <= span.end:
                         sure[first, last] = max(confidence, sure.get((first, last), 0))
-        whole = [each for each in self.labels if sure.keys() >= {*each.words}]
+        whole = [
+            each
+            for each in self.labels
+            if len(each.key) > 1 and sure.keys() >= {*each.words}
+        ]
         often = Counter((each.path, each.key) for each in self.labels)
         beside = Counter(path for path, _ in often)
         taken = Counter(path for path, _ in {(each.path, each.key) for each in whole})
         for label in whole:
-            surely = min(sure[word] for word in label.words) >= _SURE
-            most = taken[label.path] * 2 > beside[label.path]
-            if surely or (most and often[label.path, label.key] == 1):
+            confidence = min(sure[word] for word in label.words)
+            share = taken[label.path] / beside[label.path]
+            once = often[label.path, label.key] == 1
+            if (
+                confidence >= _CERTAIN
+                or (confidence >= _SURE and share >= _HALF)
+                or (once and share > _HALF)
+            ):
                 yield label.span
 
     def _labels_in(self, span: Span) -> Iterator[Label]:
@@ -145,8 +154,9 @@ class PlainView(Confidential):
             yield label
 
 
-_SURE = 0.7
-"""A rare word that might be a name is found with less."""
+_CERTAIN, _SURE, _HALF = 0.9, 0.7, 0.5
+"""A full name or an address is found for certain; a first name surely; a rare word that
+might be a name with less."""
 
 
 def plain_view(layout: Layout) -> PlainView | None:

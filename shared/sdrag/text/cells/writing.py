@@ -26,7 +26,9 @@ _SPACE = word_set(r"\n \t \r \f \b \v")
 _LONGEST_ESCAPE = 6
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _LONGEST_ENTITY = 34
-_EDGES = " \t\r\n\"'"
+_SPACES = " \t\r\n"
+_QUOTED = frozenset(("double", "single", "doubled"))
+"""Forms in which a quotation mark is half of an escape."""
 _SEPARATORS = frozenset(',;\t|"\n')
 
 
@@ -49,20 +51,21 @@ def clip(layout: Layout, span: Span, may_hide: Callable[[str], bool]) -> Iterato
             start, end = _whole_escapes(text, cell, start, end)
         elif cell.form == "markup" and "&" in text[cell.start : cell.end]:
             start, end = _whole_entities(text, cell, start, end)
+        edges = _SPACES if cell.form in _QUOTED else _SPACES + "\"'"
         if cell.form != "block" and "\n" not in text[start:end]:
-            yield from _strip(text, start, end)
+            yield from _strip(text, start, end, edges)
             continue
         for match in _LINE.finditer(text, start, end):
-            yield from _strip(text, *match.span())
+            yield from _strip(text, *match.span(), edges)
 
 
 _LINE = re.compile(r"[^\n]+")
 
 
-def _strip(text: str, start: int, end: int) -> Iterator[Span]:
-    while start < end and text[start] in _EDGES:
+def _strip(text: str, start: int, end: int, edges: str) -> Iterator[Span]:
+    while start < end and text[start] in edges:
         start += 1
-    while start < end and text[end - 1] in _EDGES:
+    while start < end and text[end - 1] in edges:
         end -= 1
     if start < end:
         yield Span(start, end)

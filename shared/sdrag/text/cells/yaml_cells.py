@@ -8,13 +8,14 @@ line of three hyphens, keys that are all words of a program.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 import yaml
 
 from sdrag.text.cells.cell import Cell, Form, Role
-from sdrag.text.cells.json_cells import find_json
 
 _LINE = re.compile(
     r"^(?P<indent>[ ]*+)(?P<item>(?:-[ ]+)*+)"
@@ -65,13 +66,12 @@ def _has_flow(body: str) -> bool:
     """Say whether a value is a mapping or list in brackets, and all of it parses."""
     if not _FLOW.search(body):
         return False
-    try:
+    with suppress(yaml.YAMLError, ValueError, RecursionError):
         return any(
             isinstance(event, yaml.CollectionStartEvent) and event.flow_style
             for event in [*yaml.parse(body, Loader=_LOADER)]
         )
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return False
+    return False
 
 
 def _find_nesting(lines: list[re.Match[str]]) -> tuple[bool, bool]:
@@ -91,17 +91,16 @@ def _find_nesting(lines: list[re.Match[str]]) -> tuple[bool, bool]:
 
 
 def is_flow(text: str, start: int, end: int) -> bool:
-    """Say whether a stretch is YAML in brackets, and more than JSON."""
+    """Say whether a stretch is YAML in brackets, and no JSON."""
     body = text[start:end].strip()
-    if body[:1] + body[-1:] not in {"{}", "[]"} or _CONTROL.search(body):
+    if body[:1] + body[-1:] not in {"{}", "[]"} or len(body) > _LONGEST:
         return False
-    found = list(find_json(text, start, end))
-    if found and not text[found[0][1] : end].strip():
+    if _CONTROL.search(body):
         return False
-    try:
-        return len(body) <= _LONGEST and sum(1 for _ in _scan(body, 0, len(body))) > 1
-    except (yaml.YAMLError, ValueError, RecursionError):
+    with suppress(ValueError, RecursionError):
+        json.loads(body)
         return False
+    return _has_flow(body)
 
 
 def read_yaml(text: str, start: int, end: int) -> tuple[list[Cell], int]:
