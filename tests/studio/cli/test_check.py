@@ -238,3 +238,21 @@ def test_the_recognisers_are_listed(tmp_path):
     assert "iban" in rows["bank-accounts"]["cues"]
     assert "phone-numbers are off" in " ".join(said.split())
     assert checked(path)[2]["constraints"][0]["recognisers_off"] == ["phone-numbers"]
+
+
+def test_briefly_there_is_a_line_for_each_sentence(tmp_path):
+    """Whether it is understood, warned of or failing, and what it hides."""
+    path = written(
+        tmp_path,
+        {"constraints": [{**NAMES, "examples": [SHOWN]}, UNKNOWN, "Hide dates"]},
+    )
+
+    code, output = printed(path, "--brief")
+
+    assert code == 1
+    _, names, unknown, dates, examples = output.splitlines()
+    assert names.startswith("names: EXAMPLES FAIL: hides ")
+    assert unknown.startswith("unknown: REFUSED")
+    assert dates == "c3: ok: hides dates, wherever they are"
+    assert examples == "examples: 0 passed, 1 failed"
+    assert SECRET not in output

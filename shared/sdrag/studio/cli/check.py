@@ -76,6 +76,9 @@ def check(
             help="List what the local engine looks for without a model instead.",
         ),
     ] = False,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Print one line for each sentence.")
+    ] = False,
     as_json: JsonAlone = False,
 ) -> None:
     """
@@ -133,7 +136,8 @@ def check(
             lines = {
                 name: [*_describe_teaching(taught[name], changes)] for name in taught
             }
-            _print(path, policy, parsed, results, lines, has_model=model is not None)
+            show_all = _print_brief if brief else _print
+            show_all(path, policy, parsed, results, lines, has_model=model is not None)
     is_wrong = bool(examples["failed"] or refused or causes)
     status = 2 if result["errors"] else int(is_wrong)
     result = {"ok": not status, **result, "examples": examples}
@@ -141,7 +145,7 @@ def check(
         typer.echo(json.dumps({**result, "model_failures": causes}))
     else:
         show({"model_failures": causes}, as_json=False)
-        if not result["errors"]:
+        if not (result["errors"] or brief):
             typer.echo(_NEXT.format(path=policies[0]))
     raise typer.Exit(status)
 
@@ -289,6 +293,32 @@ def _print(
         typer.echo(f"keep, under every sentence: {keep_in_words(keep)}; {opens} {ids}")
     for line in settings_of(policy):
         typer.echo(line)
+    typer.echo(f"examples: {results.passed} passed, {results.failed} failed")
+
+
+def _print_brief(
+    path: Path,
+    policy: Policy,
+    constraints: list[ParsedConstraint],
+    results: ExampleResults,
+    teaching: Mapping[str, Sequence[str]],
+    *,
+    has_model: bool,
+) -> None:
+    """Print a line for each sentence, and nothing that was tried."""
+    del teaching
+    from sdrag.studio.authoring.understood_as import describe
+
+    failing = {failure.constraint_id for failure in results.failures}
+    typer.echo(f"{path}: a valid policy")
+    for parsed in constraints:
+        effects, _, warnings = describe(parsed, policy, has_model=has_model)
+        said = f"{'warns' if warnings else 'ok'}: {'; '.join(effects)}"
+        if not effects:
+            (said, *_) = warnings
+        elif parsed.constraint.id in failing:
+            said = f"EXAMPLES FAIL: {'; '.join(effects)}"
+        typer.echo(f"{parsed.constraint.id}: {said}")
     typer.echo(f"examples: {results.passed} passed, {results.failed} failed")
 
 
