@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from benchmarks.names.values import Values
 from sdrag.detectors.local import mentions
-from sdrag.detectors.local.tables import TITLES
+from sdrag.detectors.local.tables import TITLES, common_words, kinds
 
 FOLDER = Path(__file__).parent
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -24,6 +24,15 @@ _TYPES |= {"firm": "ORGANIZATION", "address": "ADDRESS", "place": "LOCATION"}
 _TYPES |= {"lowfirst": "PERSON", "initials": ""}
 EITHER = "EITHER"
 """The type of spans that count neither way."""
+
+
+_PARTED = frozenset(
+    ("thinglabel", "personlabel", "Nounname", "Verbname", "Adjname", "Ding")
+)
+"""Of these words, too, a fifth is held out."""
+_WEIGHTS = {"prose": 4, "columns": 3, "everyday": 2, "foreign": 0.7, "menus": 0.7}
+_SMALL = {"hurried": 0.9, "chat": 0.3, "foreign": 0.02, "everyday": 0.04}
+"""How many texts of a register are all in small letters."""
 
 
 class Marked(NamedTuple):
@@ -39,25 +48,31 @@ class Frames:
     def __init__(self, values: Values, *, held_out: bool | None = None) -> None:
         table = tomllib.loads((FOLDER / "frames.toml").read_text("utf-8"))
         self.values, self.draw = values, values.draw
-        self._words = {name: row.split("|") for name, row in table["words"].items()}
-        self._registers = [
-            [f for at, f in enumerate(rows) if held_out in (None, at % 5 == 0)]
-            for rows in table["frames"].values()
-        ]
-        self._weights = [3, *[1] * (len(self._registers) - 1)]
+        self._words = {
+            name: _part(row.split("|"), held_out if name in _PARTED else None)
+            for name, row in table["words"].items()
+        }
+        ranks = common_words()
+        posts = [w for w, t in kinds().items() if t == "JOB_TITLE" and w in ranks]
+        self._words["post"] = _part(posts, held_out)
+        self._registers = {
+            name: _part(rows, held_out) for name, rows in table["frames"].items()
+        }
 
     def text(self) -> Marked:
         """Return a text of one to four frames."""
-        (frames,) = self.draw.choices(self._registers, self._weights)
+        weights = [_WEIGHTS.get(name, 1) for name in self._registers]
+        (register,) = self.draw.choices([*self._registers], weights)
+        frames = self._registers[register]
         count = self.draw.choice((1, 1, 1, 2, 2, 3, 4))
-        join = " " if frames is self._registers[0] else "\n"
+        join = " " if register == "prose" else "\n"
         text, spans = "", []
         for _ in range(count):
             text += join if text else ""
             made = self._fill(self.draw.choice(frames))
             spans += [(s + len(text), e + len(text), t) for s, e, t in made.spans]
             text += made.text
-        if self.draw.random() < 0.05:
+        if self.draw.random() < _SMALL.get(register, 0.08):
             lower = text.lower()
             text = lower if len(lower) == len(text) else text
         return Marked(text, spans)
@@ -87,6 +102,7 @@ class Frames:
             "address": self.values.address,
             "place": self.values.place,
             "harmless": self._harmless,
+            "namelike": self._namelike,
             "n": lambda: str(self.draw.randint(1, self.draw.choice((9, 40, 120, 900)))),
             "year": lambda: str(self.draw.randint(1950, 2025)),
             "initials": lambda: "".join(self.draw.choices("ABCDEFGHJKLMNPRSTW", k=2)),
@@ -105,7 +121,10 @@ class Frames:
         made["date"] = self._date
         if lower in made:
             return made[lower]()
-        return self.draw.choice(self._words[slot])
+        if slot in self._words:
+            return self.draw.choice(self._words[slot])
+        word = self.draw.choice(self._words[lower])
+        return word[:1].upper() + word[1:]
 
     def _harmless(self) -> str:
         words = [self.draw.choice(self._words["harmless_first"])]
@@ -113,6 +132,29 @@ class Frames:
             words.append(self.draw.choice(self._words["harmless_first"]))
         words.append(self.draw.choice(self._words["harmless_last"]))
         return " ".join(words)
+
+    def _namelike(self) -> str:
+        """Return what only looks like a name: a ship, a breed, a rose, a dish."""
+        first, last = self.values.person()
+        noun = self.draw.choice(self._words["nounname"])
+        noun = noun.capitalize() if self.draw.random() < 0.6 else noun
+        kinds = (
+            *(f"{first} {last}", first, last, f"{first} {noun}", f"{last} {noun}"),
+            *(f"{first} {last} {noun}", f"{noun} {first}".capitalize()),
+            *(f"{first} & {last}", f"{first}'s {noun}", f"{last}'s {noun}"),
+            *(f"{self._harmless()}", f"{self.values.place()} {noun}"),
+            *(
+                f"The {first} {noun}",
+                f"{self.draw.choice(self._words['Adjname'])} {noun}",
+            ),
+            *(
+                f"Lady {first}",
+                f"St. {first}",
+                f"Uncle {last}",
+                f"{first} {last}".upper(),
+            ),
+        )
+        return self.draw.choice(kinds)
 
     def _date(self) -> str:
         day, month = self.draw.randint(1, 28), self.draw.choice(self._words["month"])
@@ -125,6 +167,11 @@ class Frames:
                 f"{day}/4/{year}",
             )
         )
+
+
+def _part(rows: list[str], held_out: bool | None) -> list[str]:  # noqa: FBT001
+    """Return all rows, or the fifth that is held out, or the others."""
+    return [row for at, row in enumerate(rows) if held_out in (None, at % 5 == 0)]
 
 
 _TITLES = re.compile(rf"(?:(?:{'|'.join(TITLES)})\b\.?\s+)+")

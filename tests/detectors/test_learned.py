@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.detectors.local.learned import find_learned
+from sdrag.detectors.local.learned import Learned
 
 from ..support.tables import each_row
 
@@ -16,7 +16,7 @@ PLAIN = [re.sub(r"\[\[|\]\]", "", text) for text in TEXTS["texts"]]
 
 
 def find(text):
-    return {(text[c.start : c.end], c.type) for c in find_learned(text)}
+    return {(text[c.start : c.end], c.type) for c in Learned(text).found}
 
 
 @each_row("text", TEXTS["texts"])

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from sdrag.detectors.local.tables import common_words
+from sdrag.detectors.local.tables import MONTHS, common_words
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.state.keys import DocumentKeys
 from sdrag.state.register import Form, find_words, make_forms, make_word
@@ -32,6 +32,8 @@ IN_PLACE = frozenset({"scored", "cue"})
 """Who finds words for what they mean where they are."""
 _OF_PEOPLE = frozenset({"", "PERSON"})
 """Types whose parts are names too; an organisation's may be everyday words."""
+
+_NAMES = frozenset({"LOCATION", "ORGANIZATION", "PERSON"})
 
 _PEOPLE = re.compile(
     r"\b(?:names?|named|who|whom|whose|identit\w+|identif\w+|person\w*|people|wit"
@@ -51,8 +53,10 @@ def find_forms(
     """Return what is to be known again of one constraint's findings in a text."""
     forms: set[Form] = set()
     ranks = common_words()
+    other = {f.span.of(text) for f in findings if not _is_name(f)}
     for surface in find_surfaces(text, findings, constraint):
-        forms.update(make_forms(surface, keys))
+        everyday = surface not in other and _is_everyday(surface)
+        forms.update(make_forms(surface, keys, everyday=everyday))
         if surface.lower() not in ranks:  # of an everyday word, the plural is one too
             for plural in plurals(surface):
                 forms.update(make_forms(plural, keys, whole=True))
@@ -71,6 +75,15 @@ def find_forms(
             if len(words) == 1:
                 forms.update(make_forms(words[0], keys))
     return forms
+
+
+def _is_name(finding: Finding) -> bool:
+    return finding.type in _NAMES or finding.reason == "named"
+
+
+def _is_everyday(surface: str) -> bool:
+    """Return True for a word that in small letters says something else, too."""
+    return surface.lower() in common_words() or surface in MONTHS
 
 
 def find_surfaces(

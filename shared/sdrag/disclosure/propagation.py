@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sdrag.detectors.local.labels import may_hide_key
+from sdrag.detectors.local.learned import NamePlaces
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import WITHHOLD_ALL, Taken
 from sdrag.disclosure.lookup import Located
@@ -169,7 +170,8 @@ def propagate(
     """Return all that rules take from a text: the spans, and the rules of each."""
     matches = [(span, {rule}) for rule, each in spans.items() for span in each]
     if register:
-        matches += [(span, {*rules}) for rules, span in register.find(readings(text))]
+        found = register.find(readings(text), NamePlaces().is_name)
+        matches += [(span, {*rules}) for rules, span in found]
     propagated: dict[Span, frozenset[bytes]] = {}
     layout = read_cells(text) if matches else None
     whole_words = widen_each(text, (span for span, _ in matches))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ _TOKEN = re.compile(rf"{_LETTERS.pattern}|[^\w\s.,;:!?'\"()\[\]{{}}<>/\\|*-]")
 """A word or a sign that tells something: `$5` is not 5."""
 _APART = re.compile(r"[\s_.,;:!?'\"()\[\]{}<>/\\|*-]+")
 _LONGEST_PART = 400
-_EXACT = -1
+_EXACT, _NAMED = -1, -2
 _LEAST_DIGITS = 3
 
 
@@ -43,7 +43,8 @@ class Form(NamedTuple):
         digest: Of its letters; or of a word with the words beside it.
         length: In letters; 0 of a word that is known by what is beside it.
         words: How many it has to be; any number, where it is 0. Less, where it is
-            signs, or a number that only signs make rare (`-5`): it goes as it is.
+            signs, or a number that only signs make rare (`-5`): it goes as it is; or
+            where it is somebody's name and an everyday word too.
     """
 
     digest: str
@@ -71,7 +72,7 @@ def read_forms(written: str) -> Forms:
 
 
 def make_forms(
-    surface: str, keys: DocumentKeys, *, whole: bool = False
+    surface: str, keys: DocumentKeys, *, whole: bool = False, everyday: bool = False
 ) -> Iterator[Form]:
     """
     Yield what a surface form is known by; a long one by its parts.
@@ -80,11 +81,15 @@ def make_forms(
         surface: As found in a text.
         keys: Of the document.
         whole: It is known by as many words alone, however long it is.
+        everyday: It is a name that is an everyday word in small letters.
     """
     for part in _parts(surface):
         folded = fold(part.strip())
         letters = _LETTERS.findall(folded.text)
         run = "".join(letters)
+        if everyday and not needs_case(run):
+            yield Form(keys.of("form", run), len(run), _NAMED)
+            continue
         if len(run) >= DENSE:
             words = len(letters) if whole else 0
             yield Form(keys.of("form", run), len(run), words)
@@ -148,12 +153,18 @@ class Register(Confidential):
         return frozenset(every)
 
     def find(
-        self, readings: Iterable[Folded]
+        self,
+        readings: Iterable[Folded],
+        is_name: Callable[[str, Span], bool] = lambda _, __: True,
     ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
-        """Yield the place of everything that is known again, and the rules."""
+        """
+        Yield the place of everything that is known again, and the rules.
+
+        `is_name`: says of an everyday word in small letters whether it is a name there.
+        """
         digests = _Digests(self._keys)
         for folded in readings:
-            yield from self._find_forms(folded, digests)
+            yield from self._find_forms(folded, digests, is_name=is_name)
             yield from self._find_words(folded, digests)
 
     def find_forms(
@@ -184,7 +195,12 @@ class Register(Confidential):
         return frozenset(hiding)
 
     def _find_forms(
-        self, folded: Folded, digests: _Digests, *, loose: bool = False
+        self,
+        folded: Folded,
+        digests: _Digests,
+        *,
+        loose: bool = False,
+        is_name: Callable[[str, Span], bool] = lambda _, __: True,
     ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
         text = folded.text
         short = [length for length in self._forms if 0 < length < DENSE]
@@ -202,7 +218,14 @@ class Register(Confidential):
                         continue
                     form = "cased", _as_given(span.of(folded.original))
                 for words, rules in self._forms[len(run)].get(digests[form], ()):
-                    if loose or words in (0, last - first + 1):
+                    if words == _NAMED:
+                        whole = first == last or len(run) >= DENSE
+                        said = folded.span_before(start, end)
+                        small = _is_small(said.of(folded.original))
+                        fits = whole and (not small or is_name(folded.original, said))
+                    else:
+                        fits = words in (0, last - first + 1)
+                    if loose or fits:
                         yield rules, folded.span(start, end)
         yield from self._find_exact(folded, digests)
 
@@ -275,6 +298,10 @@ def _windows(
             last = ends.get(offset + length)
             if last is not None:
                 yield run[offset : offset + length], first, last
+
+
+def _is_small(said: str) -> bool:
+    return said.islower() and said.isalpha()
 
 
 def _as_given(surface: str) -> str:

@@ -9,37 +9,47 @@ numbers under a keyed hash, since a document is read as a whole and in its sente
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sdrag.detectors.local.head import TYPES, Unit, load_head, read_units
 from sdrag.detectors.local.name_forms import is_encoded
+from sdrag.detectors.local.plain_text import has_no_capitals
 from sdrag.detectors.local.posts import is_post
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     PARTICLES,
     TITLES,
+    is_common,
     word_set,
 )
 from sdrag.detectors.local.tokens import Candidate
 from sdrag.memo import Memo
 from sdrag.text.sentences import sentences
+from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
     from sdrag.detectors.local.head import Array
 
 _SURE = {"PERSON": 0.9, "ORGANIZATION": 0.7, "ADDRESS": 0.7}
 """From this probability on a token begins a mention of a type."""
+_SURE_IN_SMALL = 0.85
+"""The same for people in a sentence that has no capital to tell by."""
+_SURE_SMALL = 0.95
+"""The same for a word in small letters among capitals, which is no English word."""
 _MOST = 0.89
 """Where a rule finds the same, its mention is the surer one."""
 _GOES_ON = 0.15
 """From this one on, a neighbour with a capital or a figure belongs to it."""
 _JOINS = 0.35
 """From this one on, a mark or a small word does."""
+_PLAIN = 0.75
+"""From this probability on, an everyday word is no name where it stands."""
+_LIKELY = 0.3
 _ADDRESSED = TITLES | word_set("forms_of_address")
 _LETTERS, _NAMED = 3, 5
 """An address has so many letters for each figure, and in its longest word."""
@@ -47,41 +57,106 @@ _NEVER_IN_ADDRESS = FUNCTION_WORDS & {
     *("about", "after", "before", "but", "by", "for", "from", "had", "has", "is"),
     *("or", "that", "to", "was", "were", "with"),
 }
-_TELLING = re.compile(r"[^\W_a-z]")
-"""A capital, a figure or a letter that English has not."""
-_remembered: Memo[bytes, tuple[Candidate, ...]] = Memo(8192)
+
+
+class _Heard(NamedTuple):
+    """What is known of a sentence: mentions, and of each word how sure it is none."""
+
+    found: tuple[Candidate, ...]
+    starts: Array
+    told: Array
+
+
+_remembered: Memo[bytes, _Heard] = Memo(8192)
 _secret = secrets.token_bytes(32)
 
 
-def find_learned(text: str) -> Iterator[Candidate]:
-    """Yield the people, firms and addresses that the head is sure of."""
-    spans = [span for span in sentences(text) if _may_name(span.of(text))]
-    said = [span.of(text) for span in spans]
-    keys = [*map(_key, said)]
-    kept = {key: _remembered.get(key) for key in keys}
-    known = {key: found for key, found in kept.items() if found is not None}
-    new = {k: each for k, each in zip(keys, said, strict=True) if k not in known}
-    units = [*read_units(new.values())]
-    chances = load_head().read(units) if units else []
-    for key, unit, row in zip(new, units, chances, strict=True):
-        known[key] = tuple(_find(new[key], unit, row))
-        _remembered.put(key, known[key])
-    for span, key in zip(spans, keys, strict=True):
-        for found in known[key]:
-            start, end = span.start + found.start, span.start + found.end
-            yield found._replace(start=start, end=end)
+class Learned(Confidential):
+    """
+    What the head reads in a text, sentence by sentence.
+
+    Attributes:
+        found: The people, firms and addresses that it is sure of.
+    """
+
+    def __init__(self, text: str) -> None:
+        spans = sentences(text)
+        said = [span.of(text) for span in spans]
+        keys = [*map(_key, said)]
+        kept = {key: _remembered.get(key) for key in keys}
+        known = {key: heard for key, heard in kept.items() if heard is not None}
+        new = {k: each for k, each in zip(keys, said, strict=True) if k not in known}
+        units = [*read_units(new.values())]
+        chances = load_head().read(units) if units else []
+        for key, unit, row in zip(new, units, chances, strict=True):
+            known[key] = _hear(new[key], unit, row)
+            _remembered.put(key, known[key])
+        heard = [
+            (span.start, known[key]) for span, key in zip(spans, keys, strict=True)
+        ]
+        self.found = [
+            each._replace(start=offset + each.start, end=offset + each.end)
+            for offset, read in heard
+            for each in read.found
+        ]
+        empty = np.empty(0, dtype=np.int32)
+        starts = [read.starts + offset for offset, read in heard]
+        self._starts = np.concatenate([empty, *starts])
+        self._told = np.concatenate(
+            [np.empty((2, 0), dtype=np.float32), *(read.told for _, read in heard)],
+            axis=1,
+        )
+
+    def rules_out(self, start: int, end: int, limit: float) -> bool:
+        """Return True if each word in between is surer than the limit to be no name."""
+        none, _ = self._chances(start, end)
+        return bool(none.size and none.min() > limit)
+
+    def may_be_somebody(self, start: int, end: int) -> bool:
+        """Return True if a word in between is as likely as not a part of a name."""
+        _, person = self._chances(start, end)
+        return not person.size or bool(person.max() > _LIKELY)
+
+    def _chances(self, start: int, end: int) -> Array:
+        """Return how sure each word is to be no name, and to be somebody's."""
+        first, last = np.searchsorted(self._starts, (start, end))
+        return self._told[:, first:last]
 
 
-def _may_name(sentence: str) -> bool:
-    """Return False where nothing but a first word like `The` has a capital."""
-    first = sentence.partition(" ")[0]
-    if _TELLING.search(sentence, len(first)):
-        return True
-    return first.lower() not in FUNCTION_WORDS and _TELLING.search(first) is not None
+def _hear(sentence: str, unit: Unit, chances: Array) -> _Heard:
+    words = [at for at, start in enumerate(unit.starts) if sentence[start].isalpha()]
+    return _Heard(
+        tuple(_find(sentence, unit, chances)) if words else (),
+        np.array([unit.starts[at] for at in words], dtype=np.int32),
+        chances[words][:, (0, TYPES.index("PERSON"))].T,
+    )
+
+
+class NamePlaces(Confidential):
+    """Tells where an everyday word in small letters stands for a name, for one use."""
+
+    def __init__(self) -> None:
+        self._sentences: dict[str, Sequence[Span]] = {}
+
+    def is_name(self, text: str, span: Span) -> bool:
+        """Return True if the sentence reads as if the word had a capital."""
+        if text not in self._sentences:
+            self._sentences[text] = sentences(text)
+        parts = self._sentences[text]
+        part = parts[bisect_right(parts, span.start, key=lambda p: p.start) - 1]
+        start, end = span.start - part.start, span.end - part.start
+        said = part.of(text)
+        said = said[:start] + said[start:end].capitalize() + said[end:]
+        (unit,) = read_units([said])
+        (chances,) = load_head().read([unit])
+        none = chances[unit.starts.index(start), 0]
+        return bool(none < _PLAIN)
 
 
 def _find(sentence: str, unit: Unit, chances: Array) -> Iterator[Candidate]:
-    for type_, sure in _SURE.items():
+    small = has_no_capitals(sentence)
+    for type_, usual in _SURE.items():
+        sure = _SURE_IN_SMALL if small and type_ == "PERSON" else usual
         column = chances[:, TYPES.index(type_)]
         if column.max(initial=0) >= sure:
             for run in _runs(sentence, unit, column, type_):
@@ -101,12 +176,17 @@ def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list
     words = [
         sentence[start:end] for start, end in zip(unit.starts, unit.ends, strict=True)
     ]
+    capitals = not has_no_capitals(sentence)
     groups: list[list[int]] = []
     for index in np.flatnonzero(column >= _GOES_ON).tolist():
         if column[index] < _JOINS and not unit.is_telling(index):
             continue
-        small = words[index].islower() and words[index] not in PARTICLES
-        if type_ == "PERSON" and small:  # Calloway v. Boon
+        small = capitals and words[index].islower() and words[index] not in PARTICLES
+        if (
+            type_ == "PERSON"
+            and small
+            and not (column[index] >= _SURE_SMALL and not is_common(words[index]))
+        ):  # Calloway v. Boon
             continue
         if type_ == "ADDRESS" and words[index] in _NEVER_IN_ADDRESS:
             continue  # 0018 about Jonathan
@@ -125,6 +205,8 @@ def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list
 def _can_be(words: Sequence[str], type_: str) -> bool:
     """Return False for words that name nothing of a type, by what they are alone."""
     if type_ == "PERSON":
+        if FUNCTION_WORDS.issuperset(words):
+            return False
         return not is_post(words) and not any(map(str.isdecimal, "".join(words)))
     if type_ == "ORGANIZATION":  # café is a word with a letter that English has not
         return any(not c.islower() for word in words for c in word if c.isalnum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from sdrag.detectors.local.learned import Learned
 from sdrag.detectors.local.plain_text import capitalise, plain_text, unwrap
 from sdrag.detectors.local.recognisers import Reading, find_candidates
 from sdrag.detectors.local.tokens import Candidate, anchors, tokenize
@@ -73,7 +74,8 @@ def _read(layout: Layout, off: Collection[str]) -> list[Mention]:
     if plain.text != layout.text:
         layout = read_cells(plain.text)
     tokens = tokenize(capitalise(plain.text))
-    reading = Reading(plain.text, tokens, anchors(tokens), [], layout)
+    learned = None if "learned-names" in off else Learned(plain.text)
+    reading = Reading(plain.text, tokens, anchors(tokens), [], layout, learned)
     return [
         Mention(plain.span(c.start, c.end), c.type, c.confidence, c.reason)
         for c in _settle(find_candidates(reading, off))

@@ -22,6 +22,7 @@ from sdrag.detectors.local.fields import (
     find_accounts,
     find_cell_values,
     find_field_values,
+    is_label,
 )
 from sdrag.detectors.local.identifiers import (
     find_codes,
@@ -35,7 +36,7 @@ from sdrag.detectors.local.internet import (
     find_links,
     find_mails,
 )
-from sdrag.detectors.local.learned import find_learned
+from sdrag.detectors.local.learned import Learned
 from sdrag.detectors.local.name_forms import (
     find_forms,
     find_role_names,
@@ -44,8 +45,13 @@ from sdrag.detectors.local.names import find_names
 from sdrag.detectors.local.patterns import FAMILIES, find_patterns
 from sdrag.detectors.local.quantities import find_amounts, find_counts
 from sdrag.detectors.local.tables import UNITS, listed, word_set
-from sdrag.detectors.local.terms import find_peoples, find_terms, term_types
-from sdrag.detectors.local.tokens import Candidate, TokenIndex
+from sdrag.detectors.local.terms import (
+    find_peoples,
+    find_terms,
+    term_types,
+    type_of_word,
+)
+from sdrag.detectors.local.tokens import Candidate, TokenIndex, split_word
 from sdrag.text.cells import Layout
 from sdrag.vocabulary import Confidential
 
@@ -61,6 +67,7 @@ class Reading(Confidential):
         anchors: Where an identifier may begin, in order.
         found: What the recognisers before this one found.
         layout: The cells of the plain text.
+        learned: What the trained head reads in the plain text, unless it is off.
     """
 
     plain: str
@@ -68,6 +75,66 @@ class Reading(Confidential):
     anchors: list[int]
     found: list[Candidate]
     layout: Layout
+    learned: Learned | None
+
+    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+        """
+        Leave out the names that the head is sure are none, by their sentence.
+
+        What a label calls something else (a breed, a vessel) need be less sure.
+        """
+        for each in candidates:
+            limit, learned = _NONE.get(each.type), self.learned
+            if learned is None or limit is None:
+                yield each
+                continue
+            stretch = each.start, each.end
+            cell = self.layout.at(each.start)
+            if cell and cell.role == "field" and not _is_of_people(cell.label):
+                if each.type == "PERSON" and not learned.may_be_somebody(*stretch):
+                    continue
+                limit = _NONE_LABELLED
+            if not learned.rules_out(*stretch, limit):
+                yield each
+
+    def trim(self, addresses: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Yield addresses without the lines above and below that the head rules out."""
+        for each in addresses:
+            lines = [*_lines(self.plain, each.start, each.end)]
+            if self.learned is not None:
+                for at in (-1, 0):
+                    while lines and self.learned.rules_out(*lines[at][1], _NONE_LINE):
+                        del lines[at]
+            if lines:
+                start, end = lines[0][0][0], lines[-1][0][1]
+                if any(map(str.isdigit, self.plain[start:end])):
+                    yield each._replace(start=start, end=end)
+
+
+def _lines(
+    text: str, start: int, end: int
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield where each line of a stretch is, and where the whole line is."""
+    while start < end:
+        stop = text.find("\n", start)
+        stop = len(text) if stop < 0 else stop
+        if text[start : min(stop, end)].strip():
+            first = start + len(text[start:end]) - len(text[start:end].lstrip())
+            yield (first, min(stop, end)), (text.rfind("\n", 0, start) + 1, stop)
+        start = stop + 1
+
+
+def _is_of_people(label: str) -> bool:
+    """Return True for the label of a name or a post: Keeper, Player of the year."""
+    return is_label(label) or any(
+        type_of_word(word) in _PEOPLE for word in split_word(label)
+    )
+
+
+_PEOPLE = frozenset(("JOB_TITLE", "RELATION"))
+_NONE_LINE = 0.88
+_NONE = {"PERSON": 0.95, "ORGANIZATION": 0.9, "LOCATION": 0.9}
+_NONE_LABELLED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +223,7 @@ _NAMED = frozenset(("name", "learned"))
 
 def _find_later_forms(text: Reading) -> Iterator[Candidate]:
     names = [candidate for candidate in text.found if candidate.reason in _NAMED]
-    return find_forms(text.tokens, names)
+    return text.judge(find_forms(text.tokens, names))
 
 
 def _row(
@@ -222,7 +289,7 @@ RECOGNISERS: tuple[Recogniser, ...] = (
         lambda text: find_numbered(text.tokens),
         cues="number_cues",
     ),
-    _row("addresses", ["ADDRESS"], lambda text: find_addresses(text.tokens)),
+    _row("addresses", ["ADDRESS"], lambda text: text.trim(find_addresses(text.tokens))),
     _row(
         "amounts",
         {"AGE", "DATE", "MONEY", *UNITS.values()},
@@ -231,12 +298,12 @@ RECOGNISERS: tuple[Recogniser, ...] = (
     _row(
         "names",
         listed("ADDRESS CONDITION DATE LOCATION ORGANIZATION PERSON TERM TITLE"),
-        lambda text: find_names(text.tokens),
+        lambda text: text.judge(find_names(text.tokens)),
     ),
     _row(
         "learned-names",
         ["ADDRESS", "ORGANIZATION", "PERSON"],
-        lambda text: find_learned(text.plain),
+        lambda text: text.learned.found if text.learned else (),
     ),
     _row(
         "role-names",

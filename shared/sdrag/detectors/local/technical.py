@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sdrag.text.spans import shift
 from sdrag.vocabulary import Span
 
 _HEX = "[0-9a-fA-F]"
@@ -31,6 +32,10 @@ _PART = re.compile(r"[^:/?&]+")
 _PROCESS = re.compile(r"(?<=[a-z]\[)\d{1,7}(?=\])")
 """The number of a process: cron[3407]."""
 _EDGES = ".:!?"
+_LINK = re.compile(r"(?:[a-z][a-z\d+.-]{1,15}://|\bwww\.)[^\s<>\"')\]]+")
+_PIECE = re.compile(r"[^/?&=#:@]+")
+_RANDOM = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=\D*\d).{8,}")
+"""A part of a link that may be a key: capitals, small letters and figures in one."""
 
 
 def is_technical(value: str) -> bool:
@@ -39,7 +44,11 @@ def is_technical(value: str) -> bool:
 
 
 def find_technical(text: str) -> Iterator[Span]:
-    """Yield what machines write in a text, with a figure in it."""
+    """Yield what machines write: with a figure in it, and the parts of links."""
+    for link in _LINK.finditer(text):
+        for piece in _PIECE.finditer(link.group()):
+            if not _RANDOM.match(piece.group()):
+                yield shift(Span(*piece.span()), link.start())
     for match in _TOKEN.finditer(text):
         start, value = match.start(), match.group().rstrip(_EDGES)
         if not any(map(str.isdecimal, value)):

@@ -43,6 +43,7 @@ from sdrag.disclosure.constraint_parser.wording import (
     pattern,
     plain_text,
     refusal,
+    spell_out,
     split_exception,
     statement_of,
     subject_of,
@@ -137,7 +138,7 @@ def _loses_nothing(
 @lru_cache(maxsize=4096)
 def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
     """Understand a text; whose constraint it is makes no difference."""
-    plain = plain_text(text)
+    plain = spell_out(plain_text(text))
     if is_permission(plain):
         parsed = ParsedConstraint(kind="only", subject=plain)
     elif is_blanket(plain):

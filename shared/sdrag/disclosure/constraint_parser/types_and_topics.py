@@ -118,6 +118,7 @@ def read_types_and_topics(text: str) -> ParsedConstraint:
     names, named = _find_names(content)
     spans = [*named, *(span for span, _ in (*rows, *terms))]
     rows, terms, with_kinds, kinds = _part_numbers(content, rows, terms)
+    spans += [span for span, _ in find_kinds(content, spans)] if kinds else []
     wordings, concepts = _leave_longest(rows, terms)
     worded = names.union(with_kinds, *(wording.types for wording in wordings))
     topics = [_make_topic(concept) for concept in concepts if concept.found]

@@ -45,6 +45,32 @@ def plain_text(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
+def spell_out(text: str) -> str:
+    """
+    Return an order as it is meant: shorthand in full, and no word on all the rest.
+
+    "Nothing else" behind what is to go says only that nothing else is to go.
+    """
+    spelt = _SHORTHAND_WORD.sub(_in_full, text)
+    rest = pattern("rest", "^(.*?)[,;.:-]? ?(?:{})[ .!]*$").match(spelt)
+    if rest and pattern("hurried", "(?:{})").search(rest[1]):
+        return rest[1].rstrip()
+    return spelt
+
+
+_SHORTHAND_WORD = re.compile(r"(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])")
+
+
+def _in_full(match: re.Match[str]) -> str:
+    return _shorthand().get(match.group().lower(), match.group())
+
+
+@lru_cache(maxsize=1)
+def _shorthand() -> dict[str, str]:
+    rows = table("words")["shorthand"].items()
+    return {short: full for full, words in rows for short in words.split()}
+
+
 @lru_cache(maxsize=64)
 def pattern(name: str, frame: str = "{}") -> re.Pattern[str]:
     """Compile the rows of a table of `tables/wording.toml`, any of which may match."""

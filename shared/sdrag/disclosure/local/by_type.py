@@ -25,7 +25,12 @@ from itertools import pairwise
 from sdrag.detectors.local import mentions as find_mentions
 from sdrag.detectors.local.fields import type_of_field
 from sdrag.detectors.local.number_kinds import NumberKind, NumberReading
-from sdrag.detectors.local.tables import FUNCTION_WORDS, listed
+from sdrag.detectors.local.tables import (
+    FUNCTION_WORDS,
+    is_common,
+    listed,
+    word_set,
+)
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.text.folding import Folded, fold
@@ -166,6 +171,7 @@ def find_by_type(
         for index in document.indices(mention.span)
     }
     mentions = [*mentions, *_find_in_links(document.text, mentions, off)]
+    clauses = {m.span for m in mentions if m.type == "DATE" and _in_clause(cued, m)}
     numbers = NumberReading(document.text, mentions)
     for parsed in parsed_rules:
         beside = [
@@ -177,8 +183,11 @@ def find_by_type(
             value = mention.span.of(document.text)
             if _is_place_of_firms(document.text, mention, parsed.types):
                 continue
+            everywhere = parsed.everywhere
+            if mention.span in clauses:
+                everywhere -= {"BIRTH_DATE"}
             if (
-                is_of(mention, value, parsed.everywhere)
+                is_of(mention, value, everywhere)
                 or any(
                     is_of(mention, value, types)
                     and not places.isdisjoint(document.indices(mention.span))
@@ -196,6 +205,49 @@ def find_by_type(
                     mention.confidence,
                     mention.type,
                 )
+
+
+def _in_clause(cued: CuedText, date: Mention) -> bool:
+    """
+    Return True for a date that its label or its clause gives to something else.
+
+    Beside a name, in brackets, between commas and alone in its line or cell it may be
+    somebody's birth; so it may where its sentence speaks of one, which cues tell.
+    """
+    text, (start, end) = cued.document.text, (date.span.start, date.span.end)
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    after = _LINE_REST.match(text, end)
+    rest = after.group() if after else ""
+    label = _LABELLED.search(line)
+    if label is not None:
+        return _OF_BIRTH.search(label[1]) is None and not _has_name(label[1])
+    before = line.rstrip(" \t\"'*_>`")
+    last = before.rpartition(" ")[2]
+    opens = not before.strip(" \t-*#\u2022|.0123456789)")
+    if opens or (len(last) == 2 and last[1] == "."):  # A. March 8, 1955
+        return _WORD.search(rest) is not None and not _has_name(rest)
+    if last[-1:].isalnum():
+        return not (last[:1].isupper() or last.lower() in _ROLES)
+    return _CLOCK.match(rest) is not None
+
+
+_LABELLED = re.compile(r"(?:^|[,;|(\t{\"]) *([^,;|(\t:=\"]{1,48}?)\"? *[:=] *[\"']?$")
+_LINE_REST = re.compile(r"[^\n]{0,200}")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_CLOCK = re.compile(r"[T ,]+\d\d?:\d\d")
+_OF_BIRTH = re.compile(
+    r"born|birth|bday|\bd\.?o\.?b\b|\bgeb|\bnaiss|\bnacim|\bnascit|\bnascim|\burodz|\bn[e\u00e9]e?\b",
+    re.IGNORECASE,
+)
+_ROLES = word_set("roles")
+
+
+def _has_name(words: str) -> bool:
+    """Return True if words hold a name of the lists, or one without a meaning."""
+    return any(
+        word[0].isupper() and not is_common(word)
+        for word in re.findall(r"[^\W\d_]{2,}", words)
+    )
 
 
 def _is_place_of_firms(text: str, mention: Mention, types: frozenset[str]) -> bool:
