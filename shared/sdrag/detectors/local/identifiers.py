@@ -102,6 +102,9 @@ def _chunk(text: str, position: int, done: int) -> tuple[int, Candidate | None]:
     value = chunk.group().rstrip(_TRIM)
     start = left + len(value) - len(value.lstrip(_TRIM))
     value = value.lstrip(_TRIM)
+    uuid = _UUID.search(value)
+    if uuid and uuid.end() == len(value):  # behind its label: id:0b1e6c2a-...
+        start, value = start + uuid.start(), uuid.group()
     code = _code(value)
     return chunk.end(), Candidate(start, start + len(value), *code) if code else None
 

@@ -9,6 +9,7 @@ numbers under a keyed hash, since a document is read as a whole and in its sente
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,6 @@ from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     PARTICLES,
     TITLES,
-    is_common,
     word_set,
 )
 from sdrag.detectors.local.tokens import Candidate
@@ -39,8 +39,6 @@ _SURE = {"PERSON": 0.9, "ORGANIZATION": 0.7, "ADDRESS": 0.7}
 """From this probability on a token begins a mention of a type."""
 _SURE_IN_SMALL = 0.85
 """The same for people in a sentence that has no capital to tell by."""
-_SURE_SMALL = 0.95
-"""The same for a word in small letters among capitals, which is no English word."""
 _MOST = 0.89
 """Where a rule finds the same, its mention is the surer one."""
 _GOES_ON = 0.15
@@ -67,6 +65,8 @@ class _Heard(NamedTuple):
     told: Array
 
 
+_CODE = re.compile(r"[(){}=<>_]|[^\W\d_]'(?!s\b)[^\W\d_]")
+"""Code, and elisions: ma'am, d'état."""
 _remembered: Memo[bytes, _Heard] = Memo(8192)
 _secret = secrets.token_bytes(32)
 
@@ -154,7 +154,7 @@ class NamePlaces(Confidential):
 
 
 def _find(sentence: str, unit: Unit, chances: Array) -> Iterator[Candidate]:
-    small = has_no_capitals(sentence)
+    small = _is_small(sentence)
     for type_, usual in _SURE.items():
         sure = _SURE_IN_SMALL if small and type_ == "PERSON" else usual
         column = chances[:, TYPES.index(type_)]
@@ -176,17 +176,13 @@ def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list
     words = [
         sentence[start:end] for start, end in zip(unit.starts, unit.ends, strict=True)
     ]
-    capitals = not has_no_capitals(sentence)
+    capitals = not _is_small(sentence)
     groups: list[list[int]] = []
     for index in np.flatnonzero(column >= _GOES_ON).tolist():
         if column[index] < _JOINS and not unit.is_telling(index):
             continue
         small = capitals and words[index].islower() and words[index] not in PARTICLES
-        if (
-            type_ == "PERSON"
-            and small
-            and not (column[index] >= _SURE_SMALL and not is_common(words[index]))
-        ):  # Calloway v. Boon
+        if type_ == "PERSON" and small:  # Calloway v. Boon
             continue
         if type_ == "ADDRESS" and words[index] in _NEVER_IN_ADDRESS:
             continue  # 0018 about Jonathan
@@ -200,6 +196,13 @@ def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list
             del run[0]
         if run and _can_be([words[at] for at in run], type_):
             yield run
+
+
+def _is_small(sentence: str) -> bool:
+    """Return True for words without capitals, but for a label or a speaker in front."""
+    label, colon, said = sentence.partition(": ")
+    said = said if colon and label.isalnum() else sentence
+    return has_no_capitals(said) and _CODE.search(said) is None
 
 
 def _can_be(words: Sequence[str], type_: str) -> bool:

@@ -64,8 +64,6 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 _BEHIND = re.compile(r"[\"']?\s?[(\[]\s?([^()\[\]\n]{2,30})[)\]]")
 _PREFIX = re.compile(r"([A-Za-z]{2,6})[-/ #]?(?=\d)")
 _INNER_LABEL = re.compile(r"(?:[^\W\d_]{3,}[ .#:]{1,3}){1,3}(?=\S*\d)")
-_KEY = re.compile(r"[A-Za-z]{2,9}:(?=\w)")
-"""The key of what machines count by: `Id:7f3c2a9`."""
 _GROUPS_BEFORE = re.compile(r"(?:[A-Z]{0,3}\d[\dA-Z]{0,20}[ ./-]){1,6}\Z")
 _FIGURED = re.compile(r"(?=.*\d)[^\s]*(?: [^\s]*\d[^\s]*| [A-Z]{1,3}){0,9}")
 """Figures in groups, and no word beside them: no sum with its unit."""
@@ -192,7 +190,7 @@ class NumberReading(Confidential):
         if mention.type in _WORDED and not _FIGURED.fullmatch(value):
             return False
         asked = [number_kinds()[name] for name in kinds]
-        if any(_is_sure(kind, _KEY.sub("", value)) for kind in asked):
+        if any(_is_sure(kind, value) for kind in asked):
             return True
         said = self._labels_of(mention.span)
         if any(kind.name in said for kind in asked):

@@ -75,7 +75,7 @@ class Reading(Confidential):
     anchors: list[int]
     found: list[Candidate]
     layout: Layout
-    learned: Learned | None
+    learned: Learned | None = None
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         """
@@ -98,22 +98,33 @@ class Reading(Confidential):
                 yield each
 
     def trim(self, addresses: Iterable[Candidate]) -> Iterator[Candidate]:
-        """Yield addresses without the lines above and below that the head rules out."""
+        """Yield addresses without the lines at either end that tell something else."""
         for each in addresses:
             lines = [*_lines(self.plain, each.start, each.end)]
-            if self.learned is not None:
-                for at in (-1, 0):
-                    while lines and self.learned.rules_out(*lines[at][1], _NONE_LINE):
-                        del lines[at]
+            lines = [*reversed(self._drop(reversed(self._drop(lines))))]
             if lines:
                 start, end = lines[0][0][0], lines[-1][0][1]
                 if any(map(str.isdigit, self.plain[start:end])):
                     yield each._replace(start=start, end=end)
 
+    def _drop(self, lines: Iterable[_Line]) -> list[_Line]:
+        """Drop the first lines that the head rules out, up to one with a figure."""
+        kept, done = [*lines], 0
+        for at, ((start, end), whole) in enumerate(kept):
+            brief = len(self.plain[slice(*whole)].split()) <= _BRIEF
+            ruled_out = self.learned and self.learned.rules_out(*whole, _NONE_LINE)
+            if not (brief and ruled_out):
+                break
+            if any(map(str.isdigit, self.plain[start:end])):
+                done = at + 1
+        return kept[done:]
 
-def _lines(
-    text: str, start: int, end: int
-) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+
+_Line = tuple[tuple[int, int], tuple[int, int]]
+"""Where a line of an address is, and where the whole line that it is in."""
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[_Line]:
     """Yield where each line of a stretch is, and where the whole line is."""
     while start < end:
         stop = text.find("\n", start)
@@ -132,6 +143,8 @@ def _is_of_people(label: str) -> bool:
 
 
 _PEOPLE = frozenset(("JOB_TITLE", "RELATION"))
+_BRIEF = 6
+"""An item of a list has no more words; prose in lines has."""
 _NONE_LINE = 0.88
 _NONE = {"PERSON": 0.95, "ORGANIZATION": 0.9, "LOCATION": 0.9}
 _NONE_LABELLED = 0.8
