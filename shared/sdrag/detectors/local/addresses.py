@@ -27,7 +27,9 @@ from sdrag.detectors.local.tables import (
 from sdrag.detectors.local.tokens import Candidate, TokenIndex
 from sdrag.text.sentences import line_after
 
-_UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
+UNITS_OF_ADDRESSES = listed(
+    "apt apartment suite unit flat room box floor psc apo fpo dpo hse blk"
+)
 _ROOMS = listed("""
     room box floor unit blk no of and section part page bed bay ward level line column
     question chapter clause table
@@ -42,7 +44,7 @@ _STREETISH = re.compile(
 _STREET_WORDS = word_set("street_words")
 # Words for a street that are no English words, so that lower case is telling too.
 _FOREIGN = word_set("foreign_street_words")
-_TELLING = _UNITS | _FOREIGN
+_TELLING = UNITS_OF_ADDRESSES | _FOREIGN
 _POSTS = listed("fpo apo dpo")
 _FORCES = listed("AA AE AP")
 _SMALL = word_set("address_particles")
@@ -146,7 +148,7 @@ def _kernel(tokens: TokenIndex, index: int) -> bool:
         return index + 1 < len(words) and words[index + 1].upper() in _FORCES
     if lower in _FOREIGN and not word[0].isupper():
         return numbered_after or _numbered_before(words, index)
-    if lower in _UNITS and numbered_after:
+    if lower in UNITS_OF_ADDRESSES and numbered_after:
         return tokens.gap(index + 1) in (" ", ". ", ".", " #")
     if _STREETISH.match(word) or lower in _STREET_WORDS:
         near = words[max(0, index - 2) : index] + words[index + 1 : index + 6]
@@ -229,12 +231,16 @@ def _ends(tokens: TokenIndex, index: int, gap: str) -> bool:
         tokens.text, tokens.starts[index + 1]
     ):
         return True
-    if not gap.startswith(". ") or word.lower() in _UNITS:
+    if not gap.startswith(". ") or word.lower() in UNITS_OF_ADDRESSES:
         return False
     after = tokens.words[index + 1]
     if after[0].isupper() and after.lower() in FUNCTION_WORDS:
         return True
-    prose = after[0].isupper() and after.lower() not in _UNITS and is_common(after)
+    prose = (
+        after[0].isupper()
+        and after.lower() not in UNITS_OF_ADDRESSES
+        and is_common(after)
+    )
     return len(word) > _SHORT or (word[0].isdigit() and prose)
 
 

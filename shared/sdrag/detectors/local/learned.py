@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sdrag.detectors.local.fields import is_label
 from sdrag.detectors.local.head import TYPES, Unit, load_head, read_units
 from sdrag.detectors.local.name_forms import is_encoded
 from sdrag.detectors.local.plain_text import has_no_capitals
 from sdrag.detectors.local.posts import is_post
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
+    ORGANISATION_SUFFIXES,
     PARTICLES,
     TITLES,
     word_set,
@@ -208,10 +210,12 @@ def _is_small(sentence: str) -> bool:
 def _can_be(words: Sequence[str], type_: str) -> bool:
     """Return False for words that name nothing of a type, by what they are alone."""
     if type_ == "PERSON":
-        if FUNCTION_WORDS.issuperset(words):
+        if FUNCTION_WORDS.issuperset(words) or all(map(is_label, words)):
             return False
         return not is_post(words) and not any(map(str.isdecimal, "".join(words)))
     if type_ == "ORGANIZATION":  # café is a word with a letter that English has not
+        if ORGANISATION_SUFFIXES.issuperset(word.capitalize() for word in words):
+            return False
         return any(not c.islower() for word in words for c in word if c.isalnum())
     return not _is_reading(words)
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from sdrag.detectors.local.addresses import find_addresses
+from sdrag.detectors.local.addresses import UNITS_OF_ADDRESSES, find_addresses
 from sdrag.detectors.local.fields import (
     field_types,
     find_accounts,
@@ -111,9 +111,9 @@ class Reading(Confidential):
         """Drop the first lines that the head rules out, up to one with a figure."""
         kept, done = [*lines], 0
         for at, ((start, end), whole) in enumerate(kept):
-            brief = len(self.plain[slice(*whole)].split()) <= _BRIEF
+            words = self.plain[slice(*whole)].lower().split()
             ruled_out = self.learned and self.learned.rules_out(*whole, _NONE_LINE)
-            if not (brief and ruled_out):
+            if not ruled_out or len(words) > _BRIEF or words[0] in UNITS_OF_ADDRESSES:
                 break
             if any(map(str.isdigit, self.plain[start:end])):
                 done = at + 1
@@ -236,7 +236,9 @@ _NAMED = frozenset(("name", "learned"))
 
 def _find_later_forms(text: Reading) -> Iterator[Candidate]:
     names = [candidate for candidate in text.found if candidate.reason in _NAMED]
-    return text.judge(find_forms(text.tokens, names))
+    later = list(find_forms(text.tokens, names))
+    yield from (each for each in later if each.type == "ORGANIZATION")
+    yield from text.judge(each for each in later if each.type != "ORGANIZATION")
 
 
 def _row(

@@ -226,6 +226,8 @@ def _in_clause(cued: CuedText, date: Mention) -> bool:
     opens = not before.strip(" \t-*#\u2022|.0123456789)")
     if opens or (len(last) == 2 and last[1] == "."):  # A. March 8, 1955
         return _WORD.search(rest) is not None and not _has_name(rest)
+    if _IT_IS.search(before):
+        return False
     if last[-1:].isalnum():
         return not (last[:1].isupper() or last.lower() in _ROLES)
     return _CLOCK.match(rest) is not None
@@ -234,9 +236,13 @@ def _in_clause(cued: CuedText, date: Mention) -> bool:
 _LABELLED = re.compile(r"(?:^|[,;|(\t{\"]) *([^,;|(\t:=\"]{1,48}?)\"? *[:=] *[\"']?$")
 _LINE_REST = re.compile(r"[^\n]{0,200}")
 _WORD = re.compile(r"[^\W\d_]{2}")
+_IT_IS = re.compile(
+    r"\b(?:it|that|this|mine|hers|his|he|she)(?:'s|\u2019s| is| was)$", re.IGNORECASE
+)
 _CLOCK = re.compile(r"[T ,]+\d\d?:\d\d")
 _OF_BIRTH = re.compile(
-    r"born|birth|bday|\bd\.?o\.?b\b|\bgeb|\bnaiss|\bnacim|\bnascit|\bnascim|\burodz|\bn[e\u00e9]e?\b",
+    r"born|birth|bday|\bd[. ]?o[. ]?b\b|\bgeb|\bn\u00e9e?\b"
+    r"|\b(?:naiss|nacim|nascit|nascim|urodz)",
     re.IGNORECASE,
 )
 _ROLES = word_set("roles")
