@@ -85,11 +85,11 @@ class Reading(Confidential):
         """
         for each in candidates:
             limit, learned = _NONE.get(each.type), self.learned
-            if learned is None or limit is None:
+            cell = self.layout.at(each.start)
+            if learned is None or limit is None or (cell and cell.role == "key"):
                 yield each
                 continue
             stretch = each.start, each.end
-            cell = self.layout.at(each.start)
             if cell and cell.role == "field" and not _is_of_people(cell.label):
                 if each.type == "PERSON" and not learned.may_be_somebody(*stretch):
                     continue
