@@ -81,12 +81,16 @@ class Reading(Confidential):
         """
         Leave out the names that the head is sure are none, by their sentence.
 
-        What a label calls something else (a breed, a vessel) need be less sure.
+        What a label calls something else (a breed, a vessel) need be less sure. Keys
+        that a sum stands under are left to the rules.
         """
         for each in candidates:
             limit, learned = _NONE.get(each.type), self.learned
+            if each.type == "ORGANIZATION" and each.confidence >= _TOLD:
+                limit = None
             cell = self.layout.at(each.start)
-            if learned is None or limit is None or (cell and cell.role == "key"):
+            counted = cell and cell.role == "key" and _SUM.match(self.plain, cell.end)
+            if learned is None or limit is None or counted:
                 yield each
                 continue
             stretch = each.start, each.end
@@ -143,11 +147,15 @@ def _is_of_people(label: str) -> bool:
 
 
 _PEOPLE = frozenset(("JOB_TITLE", "RELATION"))
+_SUM = re.compile(r"[\"']?[ \t]*[:=][ \t]*-?\d[\d.,]*[ \t]*(?:\n|$)")
+"""Behind a key that names whose it is: `rosa: 3`."""
 _BRIEF = 6
 """An item of a list has no more words; prose in lines has."""
 _NONE_LINE = 0.88
 _NONE = {"PERSON": 0.95, "ORGANIZATION": 0.9, "LOCATION": 0.9}
 _NONE_LABELLED = 0.8
+_TOLD = 0.8
+"""A firm or a court that its own words tell, such as a name, is as sure as this."""
 
 
 @dataclass(frozen=True, slots=True)
