@@ -83,6 +83,25 @@ def test_a_goal_chooses_among_what_is_found(folder, goal, wanted):
     assert '# - "Hide illnesses"' in policy
 
 
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        ("names and dates of birth", ""),
+        ("Discretion", "Not understood of the goal: “Discretion”."),
+        ("names,\nthe zorblax\nprocess", "of the goal: “the zorblax process”."),
+        ("what we pay suppliers", "Words of the goal that choose nothing: “suppliers”"),
+    ],
+)
+def test_words_of_a_goal_that_are_not_understood_are_named(folder, goal, said):
+    """In comments of one line each, so that what is printed is a policy."""
+    policy = suggested(folder, "--goal", goal)
+
+    comments = [line for line in policy.splitlines() if "of the goal" in line]
+    assert all(line.startswith("#") for line in comments)
+    assert said in "".join(comments) if said else not comments
+    assert yaml.safe_load(policy)["metadata"]
+
+
 def test_a_model_is_told_the_goal_and_kinds_alone(folder, monkeypatch):
     """What it proposes is parsed; what is not understood is left out."""
     prompts: list[str] = []

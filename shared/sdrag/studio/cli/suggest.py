@@ -236,8 +236,8 @@ def _proposal(
             chosen.append((note, entry))
         else:
             others.append((note, sentence))
-    if goal and not wanted and not is_asked:
-        yield "# The goal names no kind that is known: choose from what was found."
+    if goal and not is_asked:
+        yield from _misunderstood(goal)
     if goal and not chosen:
         yield "# Nothing that the goal names was found: choose from what was."
     yield "constraints:" if chosen else "constraints: []"
@@ -301,13 +301,37 @@ def _subjects(documents: Sequence[Passage]) -> dict[str, str]:
     }
 
 
+def _parts_of(goal: str) -> list[ParsedConstraint]:
+    """Return each thing that a goal speaks of, parsed."""
+    parts = (part.strip() for part in re.split(r"[,;.]|\b(?:and|or)\b", goal))
+    return [_parse(" ".join(part.split())) for part in parts if part]
+
+
 def _asked_by(goal: str) -> frozenset[str]:
     """Return the types and subjects that a goal speaks of."""
-    parts = [
-        _parse(part) for part in re.split(r"[,;.]| and | or ", goal) if part.strip()
-    ]
-    types = frozenset().union(*(p.types | p.everywhere for p in parts))
-    return types.union(topic.name for p in parts for topic in p.topics if topic.name)
+    return frozenset().union(*map(_meant, _parts_of(goal)))
+
+
+def _meant(part: ParsedConstraint) -> frozenset[str]:
+    topics = {topic.name for topic in part.topics if topic.name}
+    return part.types | part.everywhere | topics
+
+
+def _misunderstood(goal: str) -> Iterator[str]:
+    """Yield which words of a goal choose nothing."""
+    parts = _parts_of(goal)
+    unknown = [each.constraint.text for each in parts if not _meant(each)]
+    if unknown:
+        yield (
+            f"# Not understood of the goal: {_quote(unknown)}. Say it in other words,"
+            " or write a sentence."
+        )
+    if unheard := [word for each in parts if _meant(each) for word in each.unheard]:
+        yield f"# Words of the goal that choose nothing: {_quote(unheard)}."
+
+
+def _quote(texts: Iterable[str]) -> str:
+    return ", ".join(f"“{text}”" for text in dict.fromkeys(texts))
 
 
 def _is_wanted(parsed: ParsedConstraint, wanted: frozenset[str]) -> bool:
