@@ -81,7 +81,7 @@ def test_a_name_told_by_one_chunk_is_hidden_in_all_of_llamaindex(
 @pytest.mark.parametrize("key", KEYS)
 def test_what_metadata_names_is_joined_alike(key: str):
     """Chunks that a loader or a store made, with nothing but their metadata."""
-    told, telling = "Frost left the quay at nine.", "The witness was Anna Frost."
+    told, telling = "Lamp left the quay at nine.", "The witness was Anna Lamp."
     for names, hidden in ((("a", "a"), True), (("a", "b"), False)):
         pairs = list(zip((told, telling), names, strict=True))
         documents = [Document(text, metadata={key: name}) for text, name in pairs]
@@ -90,4 +90,4 @@ def test_what_metadata_names_is_joined_alike(key: str):
         texts = released(LangChain(), documents)
 
         assert texts == released(LlamaIndex(), nodes)
-        assert ("Frost" not in texts[0]) is hidden
+        assert ("Lamp" not in texts[0]) is hidden

@@ -58,11 +58,20 @@ def spell_out(text: str) -> str:
     return spelt
 
 
-_SHORTHAND_WORD = re.compile(r"(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])")
+_SHORTHAND_WORD = re.compile(
+    r"\"[^\"]*\"|(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])"
+)
+_NAMED = re.compile(r" [A-Z]")
 
 
 def _in_full(match: re.Match[str]) -> str:
-    return _shorthand().get(match.group().lower(), match.group())
+    """Spell a word out that is no name, as Reg is in `Reg Cole`, and not quoted."""
+    said = match.group()
+    is_name = said[:1].isupper() and not said.isupper()
+    opens = match.start() == 0 and not _NAMED.match(match.string, match.end())
+    if said[:1] == '"' or (is_name and not opens):
+        return said
+    return _shorthand().get(said.lower(), said)
 
 
 @lru_cache(maxsize=1)
