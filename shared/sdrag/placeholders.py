@@ -75,7 +75,7 @@ class Placeholders(Confidential):
         `secret`: of the state, `Keys.placeholders`.
         """
         types = {*NOUNS, *type_names(policy.linkage)}
-        types |= {each.described().noun for each in policy.patterns}
+        types |= {p.noun for each in policy.patterns for p in each.described()}
         given = {WITHHELD, policy.disclosure.placeholder, *PLAIN}
         return cls(frozenset({*given, *(f"[{type_}]" for type_ in types)}), secret)
 

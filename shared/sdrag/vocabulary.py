@@ -141,13 +141,13 @@ class Keep:
     What stays although a constraint hides its like; one of the first three is given.
 
     Args:
-        words: They stay wherever they are, in any case.
+        words: Each stays wherever it is, in any case.
         pattern: In the syntax of RE2; whatever whole words it matches stay.
         type: Mentions of this type stay.
         unless_near: But not in a sentence that holds one of these words.
     """
 
-    words: str = ""
+    words: tuple[str, ...] = ()
     pattern: str = ""
     type: str = ""
     unless_near: tuple[str, ...] = ()

@@ -56,7 +56,7 @@ class PatternDetector:
 
 def with_patterns(detector: Detector, policy: Policy) -> Detector:
     """Return a detector that finds what a policy's patterns match as well."""
-    patterns = tuple(each.described() for each in policy.patterns)
+    patterns = tuple(p for each in policy.patterns for p in each.described())
     if not patterns:
         return detector
     return UnionDetector((detector, PatternDetector(patterns)))

@@ -19,7 +19,7 @@ from itertools import takewhile
 
 from sdrag.detectors.local import mentions
 from sdrag.text.folding import fold
-from sdrag.text.patterns import LinearPattern, linear_pattern
+from sdrag.text.patterns import linear_pattern
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, widen
@@ -68,7 +68,7 @@ def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
         (span, bool(keep.pattern))
         for keep in keeps
         if keep.words or keep.pattern
-        for span in _compiled(keep).find(text)
+        for span in _find(keep, text)
         if widen(text, span) == span
     ]
     if not spans:
@@ -89,9 +89,15 @@ def _is_code(mention: Mention) -> bool:
     return mention.type == "CODE" and mention.reason not in _WITH_CHECK_DIGIT
 
 
-def _compiled(keep: Keep) -> LinearPattern:
-    words = r"\s+".join(map(re.escape, keep.words.split()))
-    return linear_pattern(keep.pattern or words)
+def _find(keep: Keep, text: str) -> Iterator[Span]:
+    """Yield where a keep's pattern, or one of its words, is."""
+    if keep.pattern:
+        yield from linear_pattern(keep.pattern).find(text)
+    folded = text.casefold()
+    for first, *others in map(str.split, keep.words):
+        if first.casefold() in folded:  # few of a list are in one text
+            words = r"\s+".join(map(re.escape, (first, *others)))
+            yield from linear_pattern(words).find(text)
 
 
 class _TypeKeeps:

@@ -7,7 +7,6 @@ no repr and in no error.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
@@ -31,6 +30,15 @@ from sdrag.vocabulary import (
     Sensitivity,
     WhereMissing,
 )
+
+_MOST_WORDS = 10_000
+_MOST_PATTERNS = 500
+_NO_FOLDER = (
+    "a list is read from a file where the policy is a file itself: give its path, or"
+    " put the entries here"
+)
+Words = Annotated[str, Field(min_length=1, max_length=200)]
+Expression = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 def _alternatives(value: Any) -> Any:
@@ -92,9 +100,16 @@ class PatternSection(Section):
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+){0,5}$")
     """What a constraint calls it, in the singular, such as `employee number`; also what
     its placeholder says."""
-    pattern: str = Field(min_length=1, max_length=500, repr=False)
-    """In the syntax of RE2; letters match in any case. A structure is read as lines of
-    `label: value`."""
+    pattern: Annotated[
+        tuple[Expression, ...],
+        BeforeValidator(
+            listed, json_schema_input_type=tuple[Expression, ...] | Expression
+        ),
+    ] = Field(default=(), max_length=_MOST_PATTERNS, repr=False)
+    """In the syntax of RE2, one or several; letters match in any case. A structure is
+    read as lines of `label: value`."""
+    file: str | None = Field(default=None, repr=False)
+    """In place of `pattern`, a file that lists them, as that of a `keep` does."""
     group: Annotated[int, Field(ge=0)] = 0
     """Which group of a match goes; 0 is all of it."""
     cues: Quoted = Field(default=(), repr=False)
@@ -102,19 +117,35 @@ class PatternSection(Section):
 
     @model_validator(mode="after")
     def _is_narrow(self) -> Self:
-        linear_pattern(self.pattern).check_narrow(self.group)
+        if self.file is not None and not self.pattern:
+            raise ValueError(_NO_FOLDER)
+        if not self.pattern or self.file is not None:
+            raise ValueError("name one of pattern and file")
+        for number, each in enumerate(self.pattern, start=1):
+            try:
+                linear_pattern(each).check_narrow(self.group)
+            except ValueError as error:
+                place = f"entry {number}: " if len(self.pattern) > 1 else ""
+                raise ValueError(f"{place}{error}") from None
         return self
 
-    def described(self) -> Pattern:
-        """Return it as the core works with it."""
-        return Pattern(self.name.lower(), self.pattern, self.group, self.cues)
+    def described(self) -> tuple[Pattern, ...]:
+        """Return its expressions as the core works with them."""
+        name = self.name.lower()
+        return tuple(Pattern(name, p, self.group, self.cues) for p in self.pattern)
 
 
 class KeepSection(Section):
     """An entry of `keep`; a bare string is its `words`."""
 
-    words: str | None = Field(default=None, min_length=1, max_length=200, repr=False)
-    """They stay wherever they are, in any case, as whole words."""
+    words: Annotated[
+        tuple[Words, ...],
+        BeforeValidator(listed, json_schema_input_type=tuple[Words, ...] | Words),
+    ] = Field(default=(), max_length=_MOST_WORDS, repr=False)
+    """They stay wherever they are, in any case, as whole words; a list of several."""
+    file: str | None = Field(default=None, repr=False)
+    """In place of `words`, a file that lists them, in the policy's folder or below: one
+    a line, or a YAML list. A line that begins with # is a comment."""
     pattern: str | None = Field(default=None, min_length=1, max_length=500, repr=False)
     """In the syntax of RE2: whole words that it matches stay, in any case, and codes
     without a check digit too."""
@@ -131,22 +162,27 @@ class KeepSection(Section):
 
     @model_validator(mode="after")
     def _opens_something(self) -> Self:
-        if sum(map(bool, (self.words, self.pattern, self.type))) != 1:
-            raise ValueError("name one of words, pattern and type")
+        if self.file is not None and not (self.words or self.pattern or self.type):
+            raise ValueError(_NO_FOLDER)
+        if sum(map(bool, (self.words, self.pattern, self.type, self.file))) != 1:
+            raise ValueError("name one of words, file, pattern and type")
         if self.unless_near and not self.type:
             raise ValueError("unless_near belongs to a type")
         if self.type in STRUCTURED:
             raise ValueError("structured identifiers never stay")
-        if self.words and not any(map(str.isalnum, self.words)):
-            raise ValueError("words need a letter or a digit")
-        linear_pattern(self.pattern or re.escape(self.words or ""))
+        for number, words in enumerate(self.words, start=1):
+            if not any(map(str.isalnum, words)):
+                place = f"entry {number}: " if len(self.words) > 1 else ""
+                raise ValueError(f"{place}words need a letter or a digit")
+        if any("\ud800" <= character <= "\udfff" for character in "".join(self.words)):
+            raise ValueError("words are no text")
+        if self.pattern:
+            linear_pattern(self.pattern)
         return self
 
     def keep(self) -> Keep:
         """Return it as the core works with it."""
-        return Keep(
-            self.words or "", self.pattern or "", self.type or "", self.unless_near
-        )
+        return Keep(self.words, self.pattern or "", self.type or "", self.unless_near)
 
 
 def _keeps(value: Any) -> Any:

@@ -25,6 +25,7 @@ from sdrag.policy.constraint_sections import (
     PatternSection,
 )
 from sdrag.policy.guards import GUARDS, GuardSections
+from sdrag.policy.lists import with_lists
 from sdrag.policy.reading import Lines, explain_problems, parse_yaml, text_of
 from sdrag.policy.sections import (
     DisclosureSection,
@@ -146,12 +147,16 @@ class Policy(GuardSections):
                 f"A policy is no {type(source).__name__}.",
                 hint="Give the path of a YAML file, a mapping, or a list of sentences.",
             )
-        return cls.parse(text_of(Path(source)))
+        return cls.parse(text_of(Path(source)), folder=Path(source).parent)
 
     @classmethod
-    def parse(cls, text: str) -> Policy:
+    def parse(cls, text: str, *, folder: Path | None = None) -> Policy:
         """
         Read a policy from the text of a YAML document.
+
+        Args:
+            text: The document.
+            folder: Where lists are that it has in files; by default it has none.
 
         Raises:
             PolicyError: As `read`.
@@ -159,12 +164,15 @@ class Policy(GuardSections):
         read = parse_yaml(text)
         if isinstance(read, PolicyError):
             raise read
-        return cls._check(*read)
+        value, lines = read
+        if folder is not None:
+            value = with_lists(value, lines, folder)
+        return cls._check(value, lines)
 
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:
         """The constraints, as the core works with them."""
-        patterns = [each.described() for each in self.patterns]
+        patterns = [each for entry in self.patterns for each in entry.described()]
         return tuple(
             Constraint(
                 id=entry.id or "",

@@ -91,7 +91,7 @@ _NOUN = "If it is a noun, say in English what to hide."
 
 def parse(constraint: Constraint) -> ParsedConstraint:
     """Understand a constraint."""
-    names = tuple(pattern.name for pattern in constraint.patterns)
+    names = tuple(dict.fromkeys(pattern.name for pattern in constraint.patterns))
     parsed = _parse_naming(constraint.text, names)
     return replace(parsed, constraint=constraint)
 

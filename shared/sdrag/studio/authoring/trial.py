@@ -34,6 +34,8 @@ _AT_ONCE = 6
 _MOST = 18
 """So many sentences a constraint is tried on at most; the networks take a while."""
 _ENOUGH, _MANY = 3, 12
+_TRIED_WORDS = 5
+"""So many words of a long keep are tried."""
 _MARKS = re.compile(r"[{}]")
 _OF_NAMES = ("A letter from {} arrived.", "They spoke of {}.", "It says {}.")
 _STATING = ("They know that {}.", "It is said that {}.", "He told me that {}.")
@@ -149,7 +151,10 @@ def opened_by(keep: Keep, policy: Policy) -> list[str]:
     if keep.type:
         asked = {p.constraint.id: p.types | p.everywhere for p in map(parse, rules)}
         return [name for name, types in asked.items() if keep.type in types]
-    texts = (f"It was at {keep.words}.", f"A letter from {keep.words} arrived.")
+    frames = ("It was at {}.", "A letter from {} arrived.")
+    texts = [
+        frame.format(words) for words in keep.words[:_TRIED_WORDS] for frame in frames
+    ]
     left = chain.from_iterable(each.left for each in explainer.explain(texts))
     ids = {each.constraint_id for each in left if each.causes[0].by == "kept"}
     return [rule.id for rule in rules if rule.id in ids]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -169,7 +170,9 @@ def effects_of(parsed: ParsedConstraint) -> list[str]:
         return [f"hides {sentences}{_quote(parsed.names)}, in every form"]
     everywhere = list(names_of(parsed.everywhere))
     effects = [f"{_join(everywhere)}, wherever they are"] if everywhere else []
-    effects += (f"what the pattern {_quote([p.name])} matches" for p in patterns)
+    for name, number in Counter(each.name for each in patterns).items():
+        which = f"one of the {number} patterns" if number > 1 else "the pattern"
+        effects.append(f"what {which} {_quote([name])} matches")
     if parsed.kinds:
         effects.append(f"{_join(_kinds_of(parsed))}, by their labels and forms")
     effects += (_effect_of(topic, everywhere) for topic in parsed.topics)
@@ -258,7 +261,8 @@ def limits_of(rule: Constraint) -> tuple[str, ...]:
 def keep_in_words(keep: Keep) -> str:
     """Say what a keep lets stay."""
     if keep.words:
-        return f"“{keep.words}”"
+        said, more = _quote(keep.words[:_SHOWN]), len(keep.words) - _SHOWN
+        return f"{said} and {more} more" if more > 0 else said
     if keep.pattern:
         return f"what matches {keep.pattern}"
     name = _join(names_of({keep.type})) or keep.type
