@@ -58,9 +58,7 @@ def spell_out(text: str) -> str:
     return spelt
 
 
-_SHORTHAND_WORD = re.compile(
-    r"\"[^\"]*\"|(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])"
-)
+_SHORTHAND_WORD = re.compile(r"\"[^\"]*\"|(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])")
 _NAMED = re.compile(r" [A-Z]")
 
 
