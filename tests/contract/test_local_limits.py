@@ -151,6 +151,43 @@ def test_the_next_request_goes_on_there(clock, tmp_path):
     assert len(core_disclose(bound)) == 3
 
 
+TELLING = "The witness Mr Stone of the harbour office signed the book today."
+
+
+@pytest.mark.parametrize("by", ["seconds", "limit", "detector"])
+@through(core_run, *WRAPPERS)
+def test_what_was_not_read_withholds_its_document(face, by, monkeypatch):
+    """It may name whom the others of its document name; other documents leave."""
+    told = TELLING if by == "seconds" else TELLING * 20
+    passages = (
+        Passage("a", "It was Stone who left.", document_id="d"),
+        Passage("b", told, document_id="d"),
+        Passage("c", "It rained.", document_id="e"),
+    )
+    policy = {"constraints": ["Remove names of people"]}
+    scenario = Scenario("unread", passages, policy)
+    assert ids(face(scenario)) == ["a", "b", "c"]
+    assert "Stone" not in repr(face(scenario))
+    if by == "seconds":
+        policy = {**policy, "disclosure": {"local_seconds": 1e-9}}
+        scenario = replace(scenario, policy=policy)
+    elif by == "limit":
+        scenario = replace(scenario, limits=Limits(local_characters=500))
+    else:
+        detect = LocalDetector._read
+        monkeypatch.setattr(
+            LocalDetector, "_read", lambda self, text: detect(self, _shorter(text))
+        )
+
+    assert ids(face(scenario)) == ["c"]
+
+
+def _shorter(text):
+    if len(text) > 500:
+        raise ValueError(text)
+    return text
+
+
 @pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
 def test_a_binder_reads_without_limits(framework, tmp_path):
     """It reads a whole corpus at one go, and what it has read needs no more work."""

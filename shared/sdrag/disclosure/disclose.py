@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from sdrag.disclosure.binding import Candidates, choose_for
 from sdrag.disclosure.locate import locate_texts
-from sdrag.disclosure.lookup import find_unreadable
+from sdrag.disclosure.lookup import doubt_documents, find_unreadable
 from sdrag.disclosure.model.extract import extract
 from sdrag.disclosure.model.rephrase import rephrase
 from sdrag.disclosure.propagation import Propagation
@@ -90,9 +90,10 @@ def enforce(
     located = yield from locate_texts(
         texts, setup, candidates.asked, from_document=from_document
     )
+    doubts = doubt_documents(located)
     if not setup.has_model and setup.locator.meaning:  # else it is read again
-        doubts = located.doubts | find_unreadable(located.known)
-        located = replace(located, doubts=doubts)
+        doubts |= find_unreadable(located.known)
+    located = replace(located, doubts=doubts)
     names = {rule.id for rule in candidates.applied}
     many = len(texts.passages)
     applied = [

@@ -29,6 +29,9 @@ ENCODED = "encoded"
 Doubts = dict[tuple[int, str], str]
 """Why a constraint could not be decided on a text, by the text's index and its id."""
 
+_UNREAD = {"over-local-limit", "over-local-seconds", "detector-failed"}
+"""Why the local engine did not read a text."""
+
 Found = dict[int, list[Finding]]
 """Findings by the text's index."""
 
@@ -148,6 +151,27 @@ class Located(Confidential):
             for rule, spans in row.spans.items():
                 by_rule.setdefault(rule, set()).update(spans)
         return by_rule
+
+
+def doubt_documents(located: Located) -> Doubts:
+    """
+    Return the doubts, with one for each text of a document of which one was not read.
+
+    What would have been found there would be known again in the others.
+    """
+    texts, documents = located.known.texts, located.known.documents
+    unread = {
+        (documents[index], name): code
+        for (index, name), code in located.doubts.items()
+        if code in _UNREAD
+    }
+    spread = {
+        (index, name): unread[document, name]
+        for index, document in enumerate(documents)
+        for name in (texts.applied[index] if unread else ())
+        if (document, name) in unread
+    }
+    return spread | located.doubts
 
 
 def find_unreadable(known: KnownFindings) -> Doubts:

@@ -3,8 +3,9 @@ What becomes of each passage once it is known what constraints take from it.
 
 A passage is withheld when a constraint that holds for it could not be decided, or when
 a constraint of the method `withhold` takes something out of it. A metadata value that
-cannot be decided is left out; its passage stays. All of it is a function of the
-passage, what is known of it and the constraints that are enforced.
+cannot be decided is left out; its passage stays, if the value was read. What was not
+read puts all of its document in doubt. All of it is a function of the passage, what is
+known of it and the constraints that are enforced.
 """
 
 from __future__ import annotations

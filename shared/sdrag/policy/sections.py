@@ -151,7 +151,7 @@ class DisclosureSection(Section):
     local_seconds: Annotated[float, Field(gt=0)] | None = None
     """For how long the local engine reads passages at a request that nobody has read
     before, the shortest first; the one that it is at is finished. What it does not
-    reach is withheld, and the next request goes on there."""
+    reach is withheld, with the rest of its document; the next request goes on there."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
     """The most seconds of one call of a model; and, up to 30, of waiting for a state
     that another process has locked."""
