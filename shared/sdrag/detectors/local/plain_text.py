@@ -1,7 +1,8 @@
 """
 A text as the patterns read it, and the way back to the original offsets.
 
-Zero-width characters, soft hyphens and tags are left out. A letter and its combining
+What nobody sees is left out: zero-width characters, soft hyphens, tags, fillers,
+variation selectors, controls. A letter and its combining
 mark become one character. Compatibility forms (full-width digits, non-breaking spaces,
 typographic hyphens) are written plainly. A sentence all in lower case gets capitals
 where names may be: names are found by their capitals. Linear in the text.
@@ -25,15 +26,21 @@ SMALL_CAPITALS = {
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWYZ"
 }
 """The letter of each small capital; the first of a word is read as a capital."""
-_NOT_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
+_ORDINARY = re.compile(r"[\t\n\r -~]*+")
+_OTHERS = re.compile(r"[\x00-\x7f]?[^\t\n\r -~]+")
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164"
+    "\ufe00-\ufe0f\uffa0\ufffc\U000e0100-\U000e01ef]"
+)
+"""Letters, marks and signs that are shown as nothing, or as a blank."""
 
 
 def plain_text(text: str) -> MappedText:
     """Return the plain view of a text."""
-    if text.isascii():
+    if _ORDINARY.fullmatch(text):
         return MappedText.of(text.replace("`", "'"))
     pieces, done = Pieces(), 0
-    for match in _NOT_ASCII.finditer(text):
+    for match in _OTHERS.finditer(text):
         pieces.add(text[done : match.start()].replace("`", "'"), done)
         done = match.start()
         while done < match.end():
@@ -52,12 +59,12 @@ def plain_text(text: str) -> MappedText:
 @lru_cache(maxsize=4096)
 def _plain_character(written: str) -> str:
     """Return a character and its marks as one, or nothing where it is invisible."""
-    if written.isascii():
+    if _ORDINARY.fullmatch(written):
         return written.replace("`", "'")
     character = written[0]
     if character.isspace():
         return "\n" if character in "\n\u2028\u2029\x85" else " "
-    if unicodedata.category(character) == "Cf":
+    if unicodedata.category(character) in {"Cc", "Cf"} or _UNSEEN.match(character):
         return ""
     plain = SMALL_CAPITALS.get(character) or character.translate(PLAIN_MARKS)
     folded = unicodedata.normalize("NFKC", plain)

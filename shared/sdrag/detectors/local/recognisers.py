@@ -13,8 +13,9 @@ its name in `RecogniserName` of `sdrag.policy.sections`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sdrag.detectors.local.addresses import UNITS_OF_ADDRESSES, find_addresses
 from sdrag.detectors.local.fields import (
@@ -44,7 +45,13 @@ from sdrag.detectors.local.name_forms import (
 from sdrag.detectors.local.names import find_names
 from sdrag.detectors.local.patterns import FAMILIES, find_patterns
 from sdrag.detectors.local.quantities import find_amounts, find_counts
-from sdrag.detectors.local.tables import UNITS, listed, word_set
+from sdrag.detectors.local.tables import (
+    UNITS,
+    first_names,
+    is_common,
+    listed,
+    word_set,
+)
 from sdrag.detectors.local.terms import (
     find_peoples,
     find_terms,
@@ -52,7 +59,7 @@ from sdrag.detectors.local.terms import (
     type_of_word,
 )
 from sdrag.detectors.local.tokens import Candidate, TokenIndex, split_word
-from sdrag.text.cells import Layout
+from sdrag.text.cells import Cell, Layout
 from sdrag.vocabulary import Confidential
 
 
@@ -85,20 +92,25 @@ class Reading(Confidential):
         that a sum stands under are left to the rules.
         """
         for each in candidates:
-            limit, learned = _NONE.get(each.type), self.learned
+            limit, cell = _NONE.get(each.type), self.layout.at(each.start)
+            labelled = cell and cell.role == "field" and not _is_of_people(cell.label)
+            counted = cell and cell.role == "key" and _SUM.match(self.plain, cell.end)
+            words = split_word(self.plain[each.start : each.end])
+            speaks = cell and cell.role == "speaker"
+            if each.type == "PERSON" and (speaks or not _may_be_none(words, cell)):
+                limit = None
             if each.type == "ORGANIZATION" and each.confidence >= _TOLD:
                 limit = None
-            cell = self.layout.at(each.start)
-            counted = cell and cell.role == "key" and _SUM.match(self.plain, cell.end)
-            if learned is None or limit is None or counted:
+            if self.learned is None or limit is None or counted:
                 yield each
                 continue
             stretch = each.start, each.end
-            if cell and cell.role == "field" and not _is_of_people(cell.label):
-                if each.type == "PERSON" and not learned.may_be_somebody(*stretch):
+            if labelled:
+                somebody = self.learned.may_be_somebody(*stretch)
+                if each.type == "PERSON" and not somebody:
                     continue
                 limit = _NONE_LABELLED
-            if not learned.rules_out(*stretch, limit):
+            if not self.learned.rules_out(*stretch, limit):
                 yield each
 
     def trim(self, addresses: Iterable[Candidate]) -> Iterator[Candidate]:
@@ -137,6 +149,29 @@ def _lines(text: str, start: int, end: int) -> Iterator[_Line]:
             first = start + len(text[start:end]) - len(text[start:end].lstrip())
             yield (first, min(stop, end)), (text.rfind("\n", 0, start) + 1, stop)
         start = stop + 1
+
+
+def _may_be_none(words: Sequence[str], cell: Cell | None) -> bool:
+    """
+    Return True for everyday words, and for strange ones that a label gives to a thing.
+
+    A first name before another word is somebody's all the same, if not two of them.
+    """
+    if all(map(is_common, words)):
+        return True
+    of_thing = (
+        cell and cell.role == "field" and not _THINGS.isdisjoint(split_word(cell.label))
+    )
+    known = [word in _first_names() for word in words]
+    return bool(of_thing) and (all(known) or not any(known))
+
+
+@lru_cache(maxsize=1)
+def _first_names() -> frozenset[str]:
+    return frozenset(name.lower() for name in first_names())
+
+
+_THINGS = word_set("things")
 
 
 def _is_of_people(label: str) -> bool:

@@ -215,7 +215,7 @@ def _in_clause(cued: CuedText, date: Mention) -> bool:
     somebody's birth; so it may where its sentence speaks of one, which cues tell.
     """
     text, (start, end) = cued.document.text, (date.span.start, date.span.end)
-    line = text[text.rfind("\n", 0, start) + 1 : start]
+    line = text[max(text.rfind("\n", 0, start) + 1, start - _LINE_BEFORE) : start]
     after = _LINE_REST.match(text, end)
     rest = after.group() if after else ""
     label = _LABELLED.search(line)
@@ -234,6 +234,7 @@ def _in_clause(cued: CuedText, date: Mention) -> bool:
 
 
 _LABELLED = re.compile(r"(?:^|[,;|(\t{\"]) *([^,;|(\t:=\"]{1,48}?)\"? *[:=] *[\"']?$")
+_LINE_BEFORE = 200
 _LINE_REST = re.compile(r"[^\n]{0,200}")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _IT_IS = re.compile(
