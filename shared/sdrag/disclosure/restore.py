@@ -12,7 +12,7 @@ principal may see, and for the same one. Any other stays a placeholder.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,6 +23,23 @@ from sdrag.vocabulary import Confidential, Decision, Passage, Principal, Redacti
 
 _LONGEST = 72
 """Characters of a numbered placeholder."""
+_BEGUN = (
+    r"(?:[a-z][a-z\d+.-]{0,30}:[/\\]|(?:https?|ftp|mailto|xmpp|tel|sms|data|javascript):"
+    r"|[/\\]{2}|\bwww\.|[\w-]\.[a-z]{2,24}(?::\d{1,5})?[/?#\\]|&#?\w{1,31};)"
+)
+"""What an address begins with; a character may be written as an entity."""
+_WORD = r"[^ \t\n\v\f\r]*+"  # a no-break space does not end an address
+_INNER = r"\n(?!\n)|[^()\\\n]|\\.|\((?:[^()\\]|\\.)*+\)?"
+_OUT_OF_REACH = (
+    r"<s(?:cript|tyle)\b(?:[^<]|<(?!/s))*+",
+    r"""<[a-z/!?\[](?:=\s*+"[^"]*+"?|=\s*+'[^']*+'?|[^>])*+""",
+    rf"(?<=\])\(\s*+(?:<[^>\n]*+>?)?(?:{_INNER})*+\)?{_WORD}",
+    rf"(?<=\])(?<!-\d{{8}}\]):\s*+(?:<[^>\n]*+|{_WORD})",
+    rf'"{_BEGUN}[^"]*+',
+    rf"'{_BEGUN}[^']*+",
+    rf"{_BEGUN}[^ \t\n\v\f\r<]*+",
+)
+"""Code, tags, targets of links and of references, and addresses, quoted and bare."""
 
 
 @dataclass(slots=True, repr=False)
@@ -30,6 +47,7 @@ class Restorer(Confidential):
     """Puts values, by their placeholders, into an answer, piece by piece."""
 
     values: Mapping[str, str] = field(default_factory=dict)
+    _read: str = ""
     _held: str = ""
 
     @property
@@ -43,16 +61,28 @@ class Restorer(Confidential):
         text = self._held + piece
         begun = text.rfind("[", max(0, len(text) - _LONGEST))
         ready = len(text) if begun < 0 or "]" in text[begun:] else begun
-        self._held = text[ready:]
-        return NUMBERED.sub(self._value, text[:ready])
+        self._held, shown = text[ready:], len(self._read)
+        self._read += text[:ready]
+        if not self.values or "]" not in text[:ready]:
+            return text[:ready]
+        pieces = []
+        for match in _find_marks(self.values, self._read):
+            if match.start() >= shown:
+                pieces += [self._read[shown : match.start()], self.values[match[1]]]
+                shown = match.end()
+        return "".join([*pieces, self._read[shown:]])
 
     def end(self) -> str:
         """Return what was held back, for the answer has ended."""
         rest, self._held = self._held, ""
         return rest
 
-    def _value(self, match: re.Match[str]) -> str:
-        return self.values.get(match.group(), match.group())
+
+def _find_marks(marks: Iterable[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield where these placeholders stand in a text for people to read."""
+    known = "|".join(map(re.escape, marks))
+    found = re.finditer("|".join((*_OUT_OF_REACH, f"({known})")), text, re.IGNORECASE)
+    return (match for match in found if match[1] in marks)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
