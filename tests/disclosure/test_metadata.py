@@ -10,6 +10,7 @@ import re
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 from urllib.parse import quote
 
@@ -101,6 +102,17 @@ def test_what_is_not_read_does_not_leave(depth):
         assert ("read" in left) is (depth <= MOST_DEPTH)
         assert ("[name]" in str(left)) is (depth <= MOST_DEPTH)
         assert NAME not in str(left)
+
+
+def test_every_value_of_a_nested_mapping_is_read():
+    """Not only the last one, nor one of those whose keys read alike."""
+    told = {"first": NAME, "second": f"by {NAME}", "third": [{"a": NAME, "b": "x"}]}
+
+    assert NAME not in str(released({"read": told}))
+    assert released({"read": told})["read"].keys() == told.keys()
+    for order in permutations((NAME, "x", "y")):
+        inner = dict(zip("abc", order, strict=True))
+        assert NAME in find_leaves({"key": inner})
 
 
 UNREADABLE = [

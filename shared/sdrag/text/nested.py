@@ -79,8 +79,8 @@ class Walk:
             raise TooLarge
         if not is_mapping:
             return [self.copy(inner, depth + 1) for inner in value]
-        entries = {self._key(key): inner for key, inner in value.items()}
-        return {key: self.copy(inner, depth + 1) for key, inner in entries.items()}
+        entries = [(self._key(key), inner) for key, inner in value.items()]
+        return {key: self.copy(inner, depth + 1) for key, inner in entries}
 
     def _key(self, key: Any) -> Any:
         self._count()
