@@ -100,6 +100,10 @@ def test_what_goes_goes_as_a_key_too(people, value):
             "1",
         ),
         ("Hide names", '[{"qty": 2, "ag": 1}, {"qty": 3, "ag": 0}]', [], "qty ag 2 3"),
+        ("Hide names", '{"Paid to Ann Lee": 3}', ["Ann", "Lee"], "Paid to 3"),
+        ("Hide names", "day,Calls by Ann Lee\nMon,3\n", ["Ann", "Lee"], "day,Calls by"),
+        ("Hide e-mails", "to ann@a.example now:\n  n: 3\n", ["ann@"], "to now 3"),
+        ("Hide names", '<a><p title="Ann Lee" id="Top"/></a>', ["Ann"], "title Top"),
         ("Hide names", '{"ts": 1, "diver": "Ann Lee"}', ["Ann", "Lee"], "ts diver 1"),
     ],
 )

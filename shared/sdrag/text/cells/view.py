@@ -242,6 +242,7 @@ class _Lines:
 
 _LONGEST_GAP = 200
 _FEWEST_DIGITS = 4
+_CAPITALS = re.compile(r"(?<!\w)[^\W\d_a-z][^\W_]+,? [^\W\d_a-z]")
 _PROGRAM = re.compile(r"[a-z$_][\w$.-]*|[A-Z][A-Z\d_.-]*")
 
 
@@ -249,7 +250,9 @@ def _may_tell(key: str, cell: Cell) -> bool:
     """Say whether a key may be a value, as an address under which a sum stands is."""
     if "@" in key or sum(map(str.isdigit, key)) >= _FEWEST_DIGITS:
         return True
-    return cell.role != "code" and not _PROGRAM.fullmatch(key)
+    if cell.role == "code":  # a class of a page, or who it is of
+        return _CAPITALS.search(key) is not None
+    return not _PROGRAM.fullmatch(key)
 
 
 def _lead(cell: Cell) -> str:

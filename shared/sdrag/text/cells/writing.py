@@ -74,11 +74,26 @@ def _strip(text: str, start: int, end: int, edges: str) -> Iterator[Span]:
 def _is_hidden(
     text: str, cell: Cell, start: int, end: int, may_hide: Callable[[str], bool]
 ) -> bool:
-    """Say whether a key goes: all of it was found, or it is of no structure."""
-    if not cell.hard and cell.role == "key":
-        return may_hide(text[start:end])
-    rest = text[cell.start : start] + text[end : cell.end]
-    return not any(map(str.isalnum, rest)) and may_hide(text[cell.start : cell.end])
+    """Say whether what was found in a key goes; a word of a program goes whole."""
+    if cell.hard or cell.role != "key":
+        rest = text[cell.start : start] + text[end : cell.end]
+        is_part = any(map(str.isalnum, rest))
+        if is_part and not _is_phrase(text, cell, start, end):
+            return False
+        if not may_hide(text[cell.start : cell.end]):
+            return False
+    return may_hide(text[start:end])
+
+
+def _is_phrase(text: str, cell: Cell, start: int, end: int) -> bool:
+    """Say whether a key is words around a value: `Paid to Ann Lee`, not `Insurance`."""
+    if cell.role == "code" or not _SEVERAL.search(text, cell.start, cell.end):
+        return False
+    return _VALUE.search(text, start, end) is not None
+
+
+_SEVERAL = re.compile(r"[^\W_][^\w-]+[^\W_]")
+_VALUE = re.compile(r"@|\d{3}|[^\W\d_]{2}[ ,]+[^\W\d_]{2}")
 
 
 def _whole_escapes(text: str, cell: Cell, start: int, end: int) -> tuple[int, int]:
