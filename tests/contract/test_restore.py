@@ -264,6 +264,20 @@ def _in_a_citation(desk: Desk) -> Any:
     return desk, [*context, *sealed], [f"“{texts(sealed)[0]}” [2], of {mark}"]
 
 
+def _sealed_since(desk: Desk) -> Any:
+    """The same text; what was kept of it an hour ago does not count any more."""
+    desk.retrieve(TEXT)
+    sealed = desk.retrieve(TEXT, kind="sealed")
+    return desk, sealed, texts(sealed)
+
+
+def _sealed_elsewhere(desk: Desk) -> Any:
+    """A copy of a sealed passage, released after it, and an answer from both."""
+    sealed = desk.retrieve(TEXT, kind="sealed")
+    context = desk.retrieve(TEXT)
+    return desk, [*context, *sealed], texts(context)
+
+
 def _from_a_tool(desk: Desk) -> Any:
     context = desk.retrieve(TEXT)
     mark = _MARK.findall(texts(context)[0])[0]
@@ -291,6 +305,8 @@ def _changed_passage(desk: Desk) -> Any:
         _changed_policy,
         _deleted_state,
         _in_a_citation,
+        _sealed_since,
+        _sealed_elsewhere,
         _from_a_tool,
         _changed_passage,
     ],

@@ -104,19 +104,32 @@ class RestoreScope(Confidential):
         """
         Keep what placeholders of passages that leave stand for.
 
+        Of those that are released alike, what one may not be opened to stays closed.
+
         Args:
             released: As they leave.
             redactions: What became of the retrieved ones.
             documents: The key of the document of each retrieved one.
         """
-        pairs = [p for p in zip(redactions, documents, strict=True) if p[0].values]
-        rows = {}
+        pairs = list(zip(redactions, documents, strict=True))
+        rows: dict[str, tuple[bytes, Mapping[str, str]]] = {}
         for passage in released:
+            if not NUMBERED.search(passage.text):
+                continue
             own = [pair for pair in pairs if pair[0].passage_id == passage.id]
-            if len(own) == 1:  # of two of one id nobody knows which it is
-                ((redaction, document),) = own
-                rows[self._key(passage)] = document, redaction.values
-        self.state.values.add(rows, self.now.timestamp())
+            key, document = self._key(passage), own[0][1] if own else b""
+            # of two of one id nobody knows which it is
+            values = own[0][0].values if len(own) == 1 else {}
+            rows[key] = document, _agreed(values, rows[key][1] if key in rows else None)
+        now = self.now.timestamp()
+        known = self.state.values.read(rows, now)
+        for key, (document, values) in list(rows.items()):
+            agreed = _agreed(values, known.get(key))
+            if len(agreed) < len(values) and agreed == known[key]:
+                del rows[key]  # what another one hides is forgotten in its own time
+            else:
+                rows[key] = document, agreed
+        self.state.values.add(rows, now)
 
     def open(self, passages: Iterable[Passage]) -> Restorer:
         """Return what makes an answer whole that was made from these passages."""
@@ -135,3 +148,12 @@ class RestoreScope(Confidential):
         """Return the key of a passage as it was released."""
         texts = "values", repr(self.session_id), passage.text
         return self.state.keys.mark_release(self.principal, self.policy.hash, texts)
+
+
+def _agreed(
+    values: Mapping[str, str], others: Mapping[str, str] | None
+) -> Mapping[str, str]:
+    """Return what passages that were released alike both say of their placeholders."""
+    if others is None:
+        return values
+    return {mark: value for mark, value in values.items() if others.get(mark) == value}
