@@ -17,7 +17,8 @@ from urllib.parse import quote
 import pytest
 from pydantic import ValidationError
 
-from sdrag.disclosure.texts import Texts, copy_plain, find_leaves, rewrite_strings
+from sdrag.disclosure.plain_values import copy_plain, find_labelled, rewrite_values
+from sdrag.disclosure.texts import Texts
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
@@ -98,7 +99,9 @@ def test_what_is_not_read_does_not_leave(depth):
         metadata = copy_plain({"key": nested(depth)}, ["key"])
         left = released({"read": nested(depth)})
 
-        assert (NAME in find_leaves(metadata)) is (depth <= MOST_DEPTH)
+        assert (NAME in dict(map(reversed, find_labelled(metadata)))) is (
+            depth <= MOST_DEPTH
+        )
         assert ("read" in left) is (depth <= MOST_DEPTH)
         assert ("[name]" in str(left)) is (depth <= MOST_DEPTH)
         assert NAME not in str(left)
@@ -112,7 +115,7 @@ def test_every_value_of_a_nested_mapping_is_read():
     assert released({"read": told})["read"].keys() == told.keys()
     for order in permutations((NAME, "x", "y")):
         inner = dict(zip("abc", order, strict=True))
-        assert NAME in find_leaves({"key": inner})
+        assert NAME in [leaf for _, leaf in find_labelled({"key": inner})]
 
 
 UNREADABLE = [
@@ -153,8 +156,8 @@ def test_a_value_is_read_once():
     """What leaves is what was read, whatever the host's object says next time."""
     metadata = copy_plain({"key": Changing()}, ["key"])
 
-    assert find_leaves(metadata) == ["key", "nothing"]
-    assert rewrite_strings(metadata, lambda said: said) == {"key": {"key": "nothing"}}
+    assert find_labelled(metadata) == [("", "key"), ("key", "nothing")]
+    assert rewrite_values(metadata, lambda _, said: said) == {"key": {"key": "nothing"}}
 
 
 @each_row(
@@ -192,6 +195,36 @@ def test_no_list_takes_a_loaders_key():
         for key in ("lc", "__lc_escaped__"):
             with pytest.raises(ValidationError):
                 MetadataSection(**{name: (key,)})
+
+
+AGES_AND_PAY = {
+    "constraints": ["Hide ages and salaries"],
+    "metadata": {"allow": ["age", "salary", "person", "people", "ages", "page"]},
+}
+
+
+@each_row(
+    "metadata, left",
+    [
+        ({"age": 45, "salary": 12400}, {}),
+        ({"age": "45", "salary": "12400"}, {}),
+        ({"salary": 12400.5, "page": 12}, {"page": 12}),
+        ({"page": 45, "age": 45}, {"page": 45}),
+        ({"person": {"age": 45, "salary": 12400, "page": 3}}, {"page": 3}),
+        ({"people": [{"age": 45}, {"page": 45}]}, {"page": 45}),
+        ({"ages": [45, 46]}, {}),
+    ],
+)
+def test_a_number_is_read_with_its_key(metadata, left):
+    """Like a line of a structure; a placeholder stands in place of a hidden one."""
+    passage = Passage("p", "It rained.", metadata)
+    (one,) = run(
+        disclose([passage], Request("?"), Engine(AGES_AND_PAY)), Scripted()
+    ).passages
+    kept = {key: one.metadata[key] for key in metadata}
+    values = [each for each in find_labelled(kept) if each[0]]
+
+    assert {key: value for key, value in values if value != "[amount]"} == left
 
 
 def found(word: str, reason: str, value: str) -> Any:

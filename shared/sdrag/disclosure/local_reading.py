@@ -6,7 +6,8 @@ itself, so what was retrieved with it decides nothing; the shortest texts first,
 as the limits of local work allow: what `disclosure.local_seconds` does not reach is
 left in doubt, and the next request goes on there. JSON, tables and their like are read
 as lines of `label: value`. A text in which something is encoded is read a second time,
-decoded: what is found there goes where it is encoded, unasked.
+decoded: what is found there goes where it is encoded, unasked. A short
+value of the metadata is read with its key, as a line of a structure.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sdrag.disclosure.texts import Group
 from sdrag.effects.limits import readable
 from sdrag.effects.steps import Failure, Outcome, Steps, try_each
 from sdrag.errors import InternalError, LocalLimitError
-from sdrag.text.cells import PlainView, plain_view, read_cells
+from sdrag.text.cells import PlainView, label_words, plain_view, read_cells
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
 from sdrag.text.spans import SpanUnion
@@ -122,7 +123,16 @@ def _read_in_time(
 
 
 def _read_group(known: KnownFindings, group: Group, reading: Reading) -> Steps[None]:
-    """Have texts read as they are and decoded; what could not be is in doubt."""
+    """Have texts read in all ways; what could not be is in doubt."""
+    labels, is_number = known.texts.labels, known.texts.is_number
+    words = _select(group, [not is_number(index) for index in group.text_indices])
+    yield from _read_words(known, words, reading)
+    told = _select(group, [index in labels for index in group.text_indices])
+    yield from _read_labelled(known, told, reading)
+
+
+def _read_words(known: KnownFindings, group: Group, reading: Reading) -> Steps[None]:
+    """Have texts read as they are and decoded."""
     views = [plain_view(read_cells(text.text)) for text in group.texts]
     shown = [
         text if view is None else replace(text, text=view.text)
@@ -149,6 +159,31 @@ def _read_group(known: KnownFindings, group: Group, reading: Reading) -> Steps[N
             there = replace(text, text=read.value.text, document_id=name)
             decoded.append(_Decoded(index, there, read.value, view))
     yield from _read_decoded(known, group, reading, decoded)
+
+
+def _read_labelled(known: KnownFindings, group: Group, reading: Reading) -> Steps[None]:
+    """Have values of the metadata read with their keys, as a line of a structure."""
+    labels = known.texts.labels
+    leads = [f"{label_words(labels[index])}: " for index in group.text_indices]
+    lines = [
+        replace(text, text=f"{lead}{text.text}")
+        for lead, text in zip(leads, group.texts, strict=True)
+    ]
+    outcomes = yield from _ask(known, lines, group)
+    for index, text, lead, outcome in zip(
+        group.text_indices, group.texts, leads, outcomes, strict=True
+    ):
+        if isinstance(outcome, Failure):
+            reading.doubts |= _doubt_all(index, group, outcome)
+            continue
+        within = (_from_line(each, len(lead)) for each in outcome.value)
+        file_findings(reading.local, known, index, filter(None, within), text.text)
+
+
+def _from_line(finding: Finding, start: int) -> Finding | None:
+    """Return what of a finding in a line is of the value that starts there."""
+    first, last = max(0, finding.span.start - start), finding.span.end - start
+    return replace(finding, span=Span(first, last)) if last > first else None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -259,9 +294,15 @@ def _ask(
 
 def _part(group: Group, marks: Sequence[bool]) -> Group:
     """Make each marked text a document of its own: its neighbours decide nothing."""
-    pairs = list(compress(zip(group.text_indices, group.texts, strict=True), marks))
+    part = _select(group, marks)
+    numbered = zip(part.text_indices, part.texts, strict=True)
+    texts = tuple(replace(text, document_id=f"text {n}") for n, text in numbered)
+    return replace(part, texts=texts)
+
+
+def _select(group: Group, marks: Sequence[bool]) -> Group:
     return replace(
         group,
-        text_indices=tuple(index for index, _ in pairs),
-        texts=tuple(replace(text, document_id=f"text {n}") for n, text in pairs),
+        text_indices=tuple(compress(group.text_indices, marks)),
+        texts=tuple(compress(group.texts, marks)),
     )

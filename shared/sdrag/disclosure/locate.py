@@ -75,6 +75,7 @@ def locate_texts(
     model = _drop_failing(model, failed)
     if from_document:
         local, model = known.widen_to_documents(local), known.widen_to_documents(model)
+    model = {i: names for i, names in model.items() if not texts.is_number(i)}
     asked = {i: [n for n in names if n in chosen] for i, names in model.items()}
     reading = Reading(failed=failed)
     if local or asked:

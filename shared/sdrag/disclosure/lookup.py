@@ -59,13 +59,13 @@ class KnownFindings(Confidential):
     def __init__(
         self, texts: Texts, setup: DisclosureSetup, *, stored: bool = True
     ) -> None:
-        keys, many = setup.state.keys, len(texts.passages)
+        keys = setup.state.keys
         self.texts, self.setup = texts, setup
         self.constraints = {rule.id: rule for rule in texts.constraints}
         self.rules = {rule.id: keys.rule(rule) for rule in texts.constraints}
         self.documents = [setup.document_of(text) for text in texts.all]
         self.keys = [
-            keys.text(document, "text" if index < many else "value", text.text)
+            keys.text(document, texts.kinds.get(index, "text"), text.text)
             for index, (document, text) in enumerate(
                 zip(self.documents, texts.all, strict=True)
             )

@@ -23,8 +23,9 @@ from sdrag.disclosure.cut import (
 )
 from sdrag.disclosure.lookup import Doubts, Located
 from sdrag.disclosure.placeholder_style import PlaceholderStyle
+from sdrag.disclosure.plain_values import rewrite_values
 from sdrag.disclosure.propagation import Propagation
-from sdrag.disclosure.texts import Texts, rewrite_strings
+from sdrag.disclosure.texts import Texts
 from sdrag.privacy.identities import alias
 from sdrag.text.decoding import is_packed
 from sdrag.vocabulary import (
@@ -185,8 +186,8 @@ class Cutter(Confidential):
     ) -> dict[str, Any]:
         texts, names = self.texts, self.applied[index]
 
-        def rewrite(value: str) -> str | None:
-            text_index = texts.string_indices[index].get(value)
+        def rewrite(label: str, value: str) -> str | None:
+            text_index = texts.string_indices[index].get((label, value))
             if text_index is None:
                 return None if value in hidden else value
             packed = names and is_packed(value)
@@ -195,7 +196,7 @@ class Cutter(Confidential):
             redacted = self.cut(text_index, names)
             return None if self._withholds(redacted) else redacted.text
 
-        read = rewrite_strings(texts.metadata[index], rewrite)
+        read = rewrite_values(texts.metadata[index], rewrite)
         return {**read, **texts.verbatim[index]}
 
     def _withholds(self, redacted: RedactedText) -> bool:

@@ -3,9 +3,9 @@ Texts to be read: passages, the strings of their metadata, and blocks for a mode
 
 A title or an author is disclosed like any sentence, so the strings among the allowed
 metadata are read as texts of their own, next to the passages they belong to. A string
-that several passages of one document share under the same constraints is one text. What
-is no text but may hold a form, an id or a number, is a leaf. No value of another type
-leaves.
+that several passages of one document share under the same key and constraints is one
+text, and so is a number. What is no text but may hold a form, an id or a key that is a
+number, is a leaf. No value of another type leaves.
 
 A block is the chunks of one document, concatenated up to a token budget (equation 8).
 It knows which stretch of it came from which passage, so a span found in the block is
@@ -16,15 +16,17 @@ passage longer than the budget is cut between sentences into several blocks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeGuard
 
+from sdrag.disclosure.plain_values import Plain, copy_plain, find_labelled, spell
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
-from sdrag.text.nested import TooLarge, Walk, is_given
+from sdrag.text.nested import is_given
 from sdrag.text.sentences import windows
 from sdrag.text.spans import shift
 from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
@@ -171,6 +173,10 @@ class Texts(Confidential):
             self.verbatim.append(unread)
         self.all = [_of_a_document(passage) for passage in passages]
         self.applied = self._applied()
+        self.labels: dict[int, str] = {}
+        """The keys of values that say little without them, by the text's index."""
+        self.kinds: dict[int, str] = {}
+        """What a text of the metadata is, with its key if that is read along."""
         self.string_indices = self._with_strings()
         self.leaves = [
             _leaves(passage, metadata)
@@ -189,6 +195,10 @@ class Texts(Confidential):
             datetime.fromisoformat(value)
             return True
         return False
+
+    def is_number(self, text_index: int) -> bool:
+        """Say whether a text is a number: without its key it says nothing."""
+        return self.kinds.get(text_index, "").startswith("number")
 
     def groups(self, wanted: Mapping[int, Collection[str]]) -> tuple[Group, ...]:
         """Return texts by the constraints they are read for; none, none."""
@@ -217,21 +227,31 @@ class Texts(Confidential):
             for text in self.all
         ]
 
-    def _with_strings(self) -> list[dict[str, int]]:
-        """Add the metadata's strings; return, for each passage, where they are."""
-        string_indices: list[dict[str, int]] = []
-        shared: dict[tuple[str | None, str, tuple[str, ...]], int] = {}
+    def _with_strings(self) -> list[dict[tuple[str, str], int]]:
+        """
+        Add the metadata's strings and numbers, each by its key and how it is spelt.
+
+        Returns:
+            For each passage, where they are.
+        """
+        string_indices: list[dict[tuple[str, str], int]] = []
+        shared: dict[tuple[str | None, str, str, str, tuple[str, ...]], int] = {}
         for passage, metadata, applied in zip(
             tuple(self.all), self.metadata, tuple(self.applied), strict=True
         ):
-            places: dict[str, int] = {}
-            for value in filter(_is_text, find_leaves(metadata)):
-                group = (passage.document_id, value, applied)
+            places: dict[tuple[str, str], int] = {}
+            for label, leaf in _split_leaves(metadata)[0]:
+                kind, value = "value" if _is_text(leaf) else "number", spell(leaf)
+                spoken = label if _tells_by_label(leaf) else ""
+                group = (passage.document_id, kind, spoken, value, applied)
                 if group not in shared:
-                    shared[group] = len(self.all)
+                    shared[group] = index = len(self.all)
+                    self.kinds[index] = f"{kind} {spoken}".rstrip()
+                    if spoken:
+                        self.labels[index] = spoken
                     self.all.append(_as_text(passage, value))
                     self.applied.append(applied)
-                places[value] = shared[group]
+                places[label, value] = shared[group]
             string_indices.append(places)
         return string_indices
 
@@ -239,12 +259,42 @@ class Texts(Confidential):
 def _leaves(passage: Passage, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the id, where the host gave one, and how every plain value is spelt."""
     ids = () if is_unnamed(passage) else (passage.id,)
-    plain_values = (spell(leaf) for leaf in find_leaves(metadata) if not _is_text(leaf))
+    plain_values = (spell(leaf) for leaf in _split_leaves(metadata)[1])
     return tuple(dict.fromkeys((*ids, *plain_values)))
 
 
 def _is_text(leaf: str | float | bool | None) -> TypeGuard[str]:  # noqa: FBT001 -- any
     return isinstance(leaf, str)
+
+
+def _is_number(leaf: Plain) -> bool:
+    return isinstance(leaf, (int, float)) and not isinstance(leaf, bool)
+
+
+def _split_leaves(
+    metadata: Mapping[str, Any],
+) -> tuple[list[tuple[str, Plain]], list[Plain]]:
+    """Return what is read as texts, numbers first, each with its key; and the rest."""
+    labelled = find_labelled(metadata)
+    many = Counter(label for label, leaf in labelled if _is_number(leaf))
+    strings: list[tuple[str, Plain]] = []
+    numbers: list[tuple[str, Plain]] = []
+    rest: list[Plain] = []
+    for label, leaf in labelled:
+        if _is_text(leaf):
+            strings.append((label, leaf))
+        elif _is_number(leaf) and label and many[label] <= _MOST_NUMBERS:
+            numbers.append((label, leaf))
+        else:
+            rest.append(leaf)
+    return numbers + strings, rest
+
+
+def _tells_by_label(leaf: Plain) -> bool:
+    """Say whether its key tells what it counts: a number, a short value of digits."""
+    if not isinstance(leaf, str):
+        return True
+    return len(leaf) <= _BRIEF and any(map(str.isdigit, leaf))
 
 
 def _of_a_document(passage: Passage) -> Passage:
@@ -263,107 +313,12 @@ def _as_text(passage: Passage, value: str) -> Passage:
     )
 
 
+_BRIEF = 40
+"""The most characters of a value that says little without its key."""
+_MOST_NUMBERS = 64
+"""The most numbers under one key; more are an embedding, and say nothing."""
 _OPAQUE = re.compile(
     r"(?:urn:uuid:)?\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?"
     r"|(?:[a-z0-9-]{1,10}[:=-])?[0-9a-f]{32,128}",
     re.IGNORECASE | re.ASCII,
 )
-
-
-Plain = str | int | float | bool | None
-
-_LOADER_KEYS = {"lc", "__lc_escaped__"}  # CVE-2025-68664
-
-
-class Withheld(Exception):  # noqa: N818 -- a signal within this module
-    """A value cannot leave."""
-
-
-def copy_plain(metadata: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    """Copy values that are plain data; a key whose value is not is left out."""
-    walk = Walk(_bare, _bare_key)
-    kept: dict[str, Any] = {}
-    for key in keys:
-        if key in metadata:
-            left = walk.left
-            try:
-                kept[key] = walk.copy(metadata[key])
-            except (Withheld, TooLarge):
-                walk.left = left
-    return kept
-
-
-def find_leaves(metadata: Mapping[str, Any]) -> list[Plain]:
-    """Return all values inside plain data that hold no other, and all keys."""
-    values: list[Plain] = []
-    walk = Walk(values.append, values.append)
-    for value in metadata.values():
-        walk.copy(value)
-    return values
-
-
-def rewrite_strings(
-    metadata: Mapping[str, Any], rewrite: Callable[[str], str | None]
-) -> dict[str, Any]:
-    """Return a copy in which every string went through `rewrite`."""
-
-    def changed(value: Plain) -> Plain:
-        if isinstance(value, str):
-            result = rewrite(value)
-            if result is None:
-                raise Withheld
-            return result
-        if rewrite(spell(value)) != spell(value):
-            raise Withheld
-        return value
-
-    def changed_key(key: Plain) -> str:
-        return _loadable(spell(changed(key)))
-
-    walk = Walk(changed, changed_key)
-    kept: dict[str, Any] = {}
-    for key, value in metadata.items():
-        try:
-            kept[key] = walk.copy(value)
-        except Withheld:
-            continue
-    return kept
-
-
-def spell(value: Plain) -> str:
-    """Return how a value of plain data is written."""
-    return value if isinstance(value, str) else str(value)
-
-
-def _bare(value: Any) -> Plain:
-    """Return a value as such: a member of an enumeration has a name too."""
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, float):
-        return float.__float__(value)
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return _writable(int.__int__(value))
-    raise Withheld
-
-
-def _bare_key(key: Any) -> Plain:
-    bare = _bare(key)
-    if isinstance(bare, str):
-        _loadable(bare)
-    return bare
-
-
-def _loadable(key: str) -> str:
-    if key in _LOADER_KEYS:
-        raise Withheld
-    return key
-
-
-def _writable(value: int) -> int:
-    try:
-        str(value)
-    except ValueError:  # an int of thousands of digits has no spelling
-        raise Withheld from None
-    return value

@@ -49,9 +49,10 @@ class Walk:
 
     Attributes:
         left: How many values may still be read.
+        label: The key of the mapping that the present value is in; at first none.
     """
 
-    __slots__ = ("_change", "_change_key", "_lists", "left")
+    __slots__ = ("_change", "_change_key", "_lists", "label", "left")
 
     def __init__(
         self,
@@ -63,6 +64,7 @@ class Walk:
         self._change_key = change_key
         self._lists = lists
         self.left = MOST_VALUES
+        self.label = ""
 
     def copy(self, value: Any, depth: int = 0) -> Any:
         """
@@ -78,9 +80,16 @@ class Walk:
         if depth >= MOST_DEPTH:
             raise TooLarge
         if not is_mapping:
-            return [self.copy(inner, depth + 1) for inner in value]
-        entries = [(self._key(key), inner) for key, inner in value.items()]
-        return {key: self.copy(inner, depth + 1) for key, inner in entries}
+            return [self._copy_in(self.label, inner, depth) for inner in value]
+        entries = [(self._key(key), key, inner) for key, inner in value.items()]
+        return {new: self._copy_in(key, inner, depth) for new, key, inner in entries}
+
+    def _copy_in(self, label: Any, value: Any, depth: int) -> Any:
+        outer, self.label = self.label, label if isinstance(label, str) else ""
+        try:
+            return self.copy(value, depth + 1)
+        finally:
+            self.label = outer
 
     def _key(self, key: Any) -> Any:
         self._count()
