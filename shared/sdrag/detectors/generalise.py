@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from math import floor, log10
+from decimal import Decimal
 
 from sdrag.detectors.local.tables import (
     TITLES,
@@ -23,6 +23,7 @@ from sdrag.detectors.local.tables import (
 from sdrag.text.dates import CARDINALS, MONTHS, ORDINALS, Date, read_date
 from sdrag.text.folding import fold_text
 from sdrag.text.values import age_key
+from sdrag.vocabulary import Span
 
 _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("month", "year", "decade"),
@@ -45,29 +46,41 @@ _DECADE = re.compile(
     r"(?:the )?(?:(?:early|mid|late)[ -])?((?:1[5-9]|20)\d0)['\u2019]?s"
 )
 _AGED = listed("aged age of at the year years old yo yr yrs")
+_APOSTROPHES = ("'", "\u2019")  # '84 is a year
 _OLDEST = 90
 _SUM = re.compile(
     r"(?P<before>(?:[A-Z]{1,3}|Rs\.?)? ?[$\u20ac\u00a3\u00a5\u20b9]? ?)"
-    r"(?P<number>\d{1,3}(?:[,.' \u00a0]\d{3})+|\d+)(?:[.,](?P<cents>\d{1,2}))?"
+    r"(?P<number>\d{1,3}(?P<apart>[,.' \u00a0])\d{3}(?:(?P=apart)\d{3})*|\d+)"
+    r"(?:(?P<point>[.,])(?P<cents>\d{1,2}))?"
     r"(?: ?(?P<scale>k|thousand|m|mn|million|bn|billion)\b)?"
     r"(?P<after> ?(?:[$\u20ac\u00a3]|[A-Z]{3}|euros?|dollars?|pounds?|francs?|kroner"
     r"|kronor|yen|rupees))?",
     re.IGNORECASE,
 )
 _LONGEST_SUM = 9
-_SCALES = {"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}
-_POSTCODES = (
-    (re.compile(r"([A-Z]{1,2}\d[A-Z\d]?) ?\d[A-Z]{2}"), ""),  # NW1 6XE
-    (re.compile(r"([A-Z]\d[A-Z]) ?\d[A-Z]\d"), ""),  # K1A 0B1
-    (re.compile(r"(\d{4}) ?[A-Z]{2}"), ""),  # 1017 GN
-    (re.compile(r"(\d{3})\d{2}(?:-\d{4})?"), "**"),  # 90210
+_SCALES = {"k": 1_000, "t": 1_000, "m": 1_000_000, "b": 1_000_000_000}
+_POSTCODE = re.compile(  # what has digits alone may be any number
+    r"([A-Z]{1,2}\d[A-Z\d]?) ?\d[ABD-HJLNP-UW-Z]{2}|([A-Z]\d[A-Z]) ?\d[A-Z]\d"
 )
 _IN_ADDRESS = re.compile(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d[\d-]{3,9}(?: [A-Z]{2})?)\b"
 )
 _SIGNS = re.compile(r"[\d\s()+./-]*(?:[A-Z]{2}\d{2}[ -]?[A-Z]{4})?[\d\s()+./-]*")
 _LEAST_DIGITS = 8
+_GOES_BEFORE = re.compile(r"\d[.'\u2019/]?$|['\u2019]$")
+_GROUP = re.compile(r",\d{2,3}(?!\d)")
+_GOES_ON = re.compile(r"[.'\u2019/]?\d|\s?[\u00bc-\u00be]|[ -]\d+[/\u2044]\d")
 _MOST_NAMES = 5
+
+
+def generalise_in(text: str, span: Span, levels: Sequence[str]) -> str:
+    """Return a value of a text so, unless it may be a part of a longer one."""
+    before, after = text[: span.start][-2:], text[span.end :][:40]
+    value = span.of(text)
+    is_part = bool(_GOES_BEFORE.search(before) or _GOES_ON.match(after))
+    if not value[:1].isdigit():  # a bare number before a comma is rather a cell
+        is_part |= _GROUP.match(after) is not None
+    return "" if is_part else generalise(value, levels)
 
 
 def generalise(value: str, levels: Sequence[str]) -> str:
@@ -113,7 +126,7 @@ def _month(number: int) -> str:
 
 def _age(value: str, level: str) -> str:
     words = {*_WORD.findall(fold_text(value))}
-    age = age_key(value)
+    age = None if value.startswith(_APOSTROPHES) else age_key(value)
     if age is None or age > 120 or not words <= _AGED | CARDINALS.keys():
         return ""
     size = 5 if level == "five-years" else 10
@@ -133,13 +146,17 @@ def _sum(value: str, level: str) -> str:
     digits = "".join(filter(str.isdigit, match["number"]))
     if len(digits) > _LONGEST_SUM:  # rather an account
         return ""
+    apart, point = match["apart"], match["point"]
+    may_be_point = match["scale"] or (apart == "." and match["number"].count(".") == 1)
+    if apart and (apart == point or (may_be_point and not point)):
+        return ""
     scale = _SCALES[match["scale"][0].lower()] if match["scale"] else 1
-    amount = float(f"{digits}.{match['cents'] or 0}") * scale
+    amount = int(Decimal(f"{digits}.{match['cents'] or 0}") * scale)
     before, after = match["before"], match["after"] or ""
     if amount < 10:
         return f"under {before}10{after}"
-    power = int(10 ** floor(log10(amount) + 1e-9))
-    low = int(amount // power) * power if level == "band" else power
+    power = 10 ** (len(str(amount)) - 1)
+    low = amount // power * power if level == "band" else power
     high = low + power if level == "band" else 10 * power
     comma = "," if "," in value else ""  # else it may end the cell that it stands in
     return f"{before}{low:{comma}} to {before}{high:{comma}}{after}"
@@ -159,15 +176,13 @@ def _place(value: str, level: str) -> str:
 
 def _outward(value: str, level: str) -> str:
     del level
-    for form, rest in _POSTCODES:
-        if match := form.fullmatch(value.upper()):
-            return f"{match[1]}{rest}"
-    return ""
+    match = _POSTCODE.fullmatch(value.upper())
+    return match[1] or match[2] if match else ""
 
 
 def _last_four(value: str, level: str) -> str:
     del level
-    digits = "".join(filter(str.isdigit, value))
+    digits = "".join(filter(str.isdigit, value)).lstrip("0")  # zeros may fill it up
     is_number = _SIGNS.fullmatch(value) is not None and read_date(value) is None
     return f"\u2026{digits[-4:]}" if is_number and len(digits) >= _LEAST_DIGITS else ""
 
@@ -178,6 +193,8 @@ def _initials(value: str, level: str) -> str:
     named = all(w[0].isupper() and w.replace(".", "").isalpha() for w in words if w)
     if not words or len(words) > _MOST_NAMES or not named:
         return ""
+    if len(words[-1].strip(".")) < 2 or any(len(word) == 1 for word in words):
+        return ""  # a name of one letter would be said whole
     return " ".join(f"{word[0]}." for word in words if word)
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Self
 
-from sdrag.detectors.generalise import coarsest, generalise
+from sdrag.detectors.generalise import coarsest, generalise_in
 from sdrag.detectors.local.tables import TITLES, in_each_case
 from sdrag.detectors.local.terms import type_of_word
 from sdrag.detectors.own_patterns import find_matches
@@ -140,7 +140,7 @@ class PlaceholderStyle:
         if self.instead:
             takers = {name for _, names in taken for name in names}
             levels = coarsest(self.instead.get(name, ()) for name in takers)
-            if coarse := generalise(region.of(text), levels):
+            if coarse := generalise_in(text, region, levels):
                 return coarse
         if self.plain:
             return self.plain
