@@ -224,6 +224,8 @@ def test_an_answer_may_say_what_was_released_and_no_more():
 
     assert say("She was born in 1984.") == "She was born in 1984."
     assert "3 May" not in say("She was born on 3 May 1984.")
+    for said in ("in May 1984", "in May, 1984", "in June 1984", "in 05/1984"):
+        assert "1984" not in say(f"Born {said}.")
     assert "1991" not in say("She was born in 1991.")
 
 

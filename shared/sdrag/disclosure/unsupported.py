@@ -282,7 +282,12 @@ class _AnswerReading(Confidential):
     def is_released(self, span: Span) -> bool:
         """Say whether the context holds a mention, a figure of it in any notation."""
         inside = range(*self._inside(span))
-        figures = [i for i in inside if i in self.held or self.tokens[i].digits]
+        may = "may" if any(self.tokens[i].digits for i in inside) else ""  # the month
+        figures = [
+            i
+            for i in inside
+            if i in self.held or self.tokens[i].digits or self.tokens[i].word == may
+        ]
         words = [self.tokens[i].word for i in inside if i not in figures]
         words = [w for w in words if rank(w) >= _FUNCTION and w not in SCALES]
         if not words:
