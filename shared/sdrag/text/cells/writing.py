@@ -12,6 +12,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sdrag.text.cells.cell import NAMING, Cell, Layout, word_set
@@ -151,9 +152,24 @@ def place(layout: Layout, placeholders: Mapping[Span, str]) -> tuple[Edit, ...]:
             edits.append((span.start, span.end, said))
         else:
             by_cell.setdefault(cell, []).append((span, said))
+    keys: Counter[tuple[tuple[str, ...], str]] = Counter()
     for cell, rows in by_cell.items():
+        if cell.role == "key" and cell.hard:
+            rows = _number(cell, rows, keys)  # noqa: PLW2901
         edits += _write(layout.text, cell, rows)
     return tuple(sorted(edits, key=lambda edit: edit[:2]))
+
+
+def _number(
+    cell: Cell,
+    rows: list[tuple[Span, str]],
+    keys: Counter[tuple[tuple[str, ...], str]],
+) -> list[tuple[Span, str]]:
+    """Number keys that would be equal: of two equal ones a parser keeps the last."""
+    span, said = rows[0]
+    keys[cell.path, said] += 1
+    number = keys[cell.path, said]
+    return [(span, f"{said} {number}" if number > 1 else said), *rows[1:]]
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
