@@ -199,7 +199,11 @@ def test_no_list_takes_a_loaders_key():
 
 AGES_AND_PAY = {
     "constraints": ["Hide ages and salaries"],
-    "metadata": {"allow": ["age", "salary", "person", "people", "ages", "page"]},
+    "metadata": {
+        "allow": [
+            *("age", "salary", "person", "people", "ages", "page", "start_index"),
+        ]
+    },
 }
 
 
@@ -210,6 +214,7 @@ AGES_AND_PAY = {
         ({"age": "45", "salary": "12400"}, {}),
         ({"salary": 12400.5, "page": 12}, {"page": 12}),
         ({"page": 45, "age": 45}, {"page": 45}),
+        ({"start_index": 15234, "salary": 12400}, {"start_index": 15234}),
         ({"person": {"age": 45, "salary": 12400, "page": 3}}, {"page": 3}),
         ({"people": [{"age": 45}, {"page": 45}]}, {"page": 45}),
         ({"ages": [45, 46]}, {}),

@@ -12,11 +12,12 @@ value of the metadata is read with its key, as a line of a structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from time import monotonic
 
+from sdrag.detectors.tagger import IDENTIFYING
 from sdrag.disclosure.keep import apply_keeps
 from sdrag.disclosure.lookup import ENCODED, Doubts, Found, KnownFindings
 from sdrag.disclosure.setup import ModelFailure
@@ -24,7 +25,7 @@ from sdrag.disclosure.texts import Group
 from sdrag.effects.limits import readable
 from sdrag.effects.steps import Failure, Outcome, Steps, try_each
 from sdrag.errors import InternalError, LocalLimitError
-from sdrag.text.cells import PlainView, label_words, plain_view, read_cells
+from sdrag.text.cells import PlainView, plain_view, read_cells, write_lead
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
 from sdrag.text.spans import SpanUnion
@@ -164,7 +165,7 @@ def _read_words(known: KnownFindings, group: Group, reading: Reading) -> Steps[N
 def _read_labelled(known: KnownFindings, group: Group, reading: Reading) -> Steps[None]:
     """Have values of the metadata read with their keys, as a line of a structure."""
     labels = known.texts.labels
-    leads = [f"{label_words(labels[index])}: " for index in group.text_indices]
+    leads = [write_lead(labels[index]) for index in group.text_indices]
     lines = [
         replace(text, text=f"{lead}{text.text}")
         for lead, text in zip(leads, group.texts, strict=True)
@@ -212,7 +213,7 @@ def _read_decoded(
         reading.decoded.append((index, back.text, there.get(index, [])))
         written = _as_encoded(outcome.value, back)
         if each.view is not None:
-            written = _from_lines(written, each.view)
+            written = each.view.trace(written, _kind)
         original = known.texts.all[index].text
         file_findings(reading.local, known, index, written, original)
 
@@ -226,7 +227,7 @@ def _file_lines(
 ) -> None:
     """Add what was found in the lines of a structure: where it stands, as it reads."""
     original = known.texts.all[index].text
-    file_findings(reading.local, known, index, _from_lines(findings, view), original)
+    file_findings(reading.local, known, index, view.trace(findings, _kind), original)
     there: Found = {}
     values = (
         replace(finding, span=span)
@@ -237,18 +238,11 @@ def _file_lines(
     reading.decoded.append((index, view.text, there.get(index, [])))
 
 
-def _from_lines(findings: Iterable[Finding], view: PlainView) -> Iterator[Finding]:
-    """Yield findings in the lines of a structure as spans of the structure."""
-    in_labels: dict[tuple[str, str, str], list[tuple[Span, float]]] = {}
-    for finding in findings:
-        how = (finding.constraint_id, finding.reason, finding.type)
-        in_labels.setdefault(how, []).append((finding.span, finding.confidence))
-        for _, span in view.origins(finding.span):
-            yield replace(finding, span=span)
-    for (constraint_id, reason, type_), found in in_labels.items():
-        if reason != "scored":
-            for span in view.find_keys(found):
-                yield Finding(span, constraint_id, reason, type=type_)
+def _kind(finding: Finding) -> Hashable:
+    """Return what keys are counted together for; the networks read no keys alone."""
+    if finding.reason == "scored" or finding.type == IDENTIFYING:
+        return None
+    return finding.constraint_id, finding.reason, finding.type
 
 
 def _by_encoding(

@@ -26,6 +26,8 @@ from typing import Any, TypeGuard
 from sdrag.disclosure.plain_values import Plain, copy_plain, find_labelled, spell
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
+from sdrag.text.cells import label_words
+from sdrag.text.cells.cell import word_set
 from sdrag.text.nested import is_given
 from sdrag.text.sentences import windows
 from sdrag.text.spans import shift
@@ -283,11 +285,17 @@ def _split_leaves(
     for label, leaf in labelled:
         if _is_text(leaf):
             strings.append((label, leaf))
-        elif _is_number(leaf) and label and many[label] <= _MOST_NUMBERS:
+        elif _is_number(leaf) and _may_tell(label) and many[label] <= _MOST_NUMBERS:
             numbers.append((label, leaf))
         else:
             rest.append(leaf)
     return numbers + strings, rest
+
+
+def _may_tell(label: str) -> bool:
+    """Say whether a number under a key may be of somebody: no place in a file is."""
+    words = [word for word in label_words(label).lower().split() if word != "number"]
+    return bool(words) and words[-1] not in _COUNTERS
 
 
 def _tells_by_label(leaf: Plain) -> bool:
@@ -315,6 +323,11 @@ def _as_text(passage: Passage, value: str) -> Passage:
 
 _BRIEF = 40
 """The most characters of a value that says little without its key."""
+_COUNTERS = word_set(
+    "bytes chunk columns count distance epoch index length line lines offset page pages"
+    " position rank row rows score similarity timestamp tokens version"
+)
+"""What loaders, splitters and stores count."""
 _MOST_NUMBERS = 64
 """The most numbers under one key; more are an embedding, and say nothing."""
 _OPAQUE = re.compile(

@@ -11,6 +11,7 @@ Guards are not explained: they look at passages and answers, not at constraints.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -236,9 +237,17 @@ def _hidden(cutter: Cutter, index: int) -> Iterator[ExplainedSpan]:
         for span, names in cutter.propagation.take(index).items():
             if name in names:
                 taken[span] = None
-        of_rule = [finding for finding in findings if finding.constraint_id == name]
-        for span in merge(taken):
-            yield ExplainedSpan(span, name, _causes(span, of_rule))
+        merged = merge(taken)
+        starts = [span.start for span in merged]
+        found: list[list[Finding]] = [[] for _ in merged]
+        for finding in findings:
+            if finding.constraint_id == name:
+                first = max(0, bisect_right(starts, finding.span.start) - 1)
+                last = bisect_left(starts, finding.span.end)
+                for each in found[first:last]:
+                    each.append(finding)
+        for span, of_span in zip(merged, found, strict=True):
+            yield ExplainedSpan(span, name, _causes(span, of_span))
 
 
 def _why_whole(cutter: Cutter, index: int, name: str) -> str:

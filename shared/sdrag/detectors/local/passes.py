@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from sdrag.detectors.local.learned import Learned
 from sdrag.detectors.local.plain_text import capitalise, plain_text, unwrap
 from sdrag.detectors.local.recognisers import Reading, find_candidates
 from sdrag.detectors.local.tokens import Candidate, anchors, tokenize
-from sdrag.text.cells import Layout, PlainView, plain_view, read_cells
-from sdrag.vocabulary import Mention, Span
+from sdrag.text.cells import Layout, plain_view, read_cells
+from sdrag.vocabulary import Mention
 
 _SLACK = 0.2
 _RECENT = 8
@@ -38,21 +38,8 @@ def find_mentions(text: str, off: Collection[str] = ()) -> tuple[Mention, ...]:
     view = plain_view(layout)
     if view is None:
         return _sort(_find(layout, off))
-    return _sort(_from_lines(_find(read_cells(view.text), off), view))
-
-
-def _from_lines(mentions: Iterable[Mention], view: PlainView) -> Iterator[Mention]:
-    """Yield mentions in the lines of a structure as spans of the structure."""
-    in_labels: dict[str, list[tuple[Span, float]]] = {}
-    for mention in mentions:
-        in_labels.setdefault(mention.type, []).append(
-            (mention.span, mention.confidence)
-        )
-        for _, span in view.origins(mention.span):
-            yield replace(mention, span=span)
-    for type_, found in in_labels.items():
-        for span in view.find_keys(found):
-            yield Mention(span, type_, max(sure for _, sure in found), "key")
+    found = _find(read_cells(view.text), off)
+    return _sort(view.trace(found, lambda mention: mention.type))
 
 
 def _sort(mentions: Iterable[Mention]) -> tuple[Mention, ...]:

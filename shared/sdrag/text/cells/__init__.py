@@ -12,7 +12,7 @@ lines of `label: value`, with the way back; `clip` keeps a span within cells, an
 from sdrag.text.cells.cell import Cell, Form, Layout, Role
 from sdrag.text.cells.reading import read_cells
 from sdrag.text.cells.speech import SPEAKER
-from sdrag.text.cells.view import PlainView, label_words, plain_view
+from sdrag.text.cells.view import PlainView, label_words, plain_view, write_lead
 from sdrag.text.cells.writing import Edit, apply_edits, clip, place
 
 __all__ = [
@@ -29,4 +29,5 @@ __all__ = [
     "place",
     "plain_view",
     "read_cells",
+    "write_lead",
 ]

@@ -15,12 +15,16 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from sdrag.text.cells.cell import NAMING, Cell, Layout, word_set
-from sdrag.vocabulary import Confidential, Span
+from sdrag.vocabulary import Confidential, Finding, Mention, Span
+
+F = TypeVar("F", Finding, Mention)
 
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _APART = re.compile(r"[\s_.:/-]+")
@@ -103,55 +107,82 @@ class PlainView(Confidential):
         if last:
             yield last
 
+    def trace(self, found: Iterable[F], kind: Callable[[F], Hashable]) -> Iterator[F]:
+        """
+        Yield what was found in the lines where it stands in the text that was read.
+
+        `kind`: of what keys are counted together; nothing for what finds no keys.
+        """
+        in_labels: dict[Hashable, list[F]] = {}
+        for each in found:
+            origins = [origin for _, origin in self.origins(each.span)]
+            yield from (replace(each, span=origin) for origin in origins)
+            if not origins and (kinds := kind(each)) is not None:
+                in_labels.setdefault(kinds, []).append(each)
+        for alike in in_labels.values():
+            for key, weakest in self._find_keys(alike):
+                yield replace(weakest, span=key)
+
     def _touched(self, span: Span) -> Iterator[Piece]:
         index = bisect_right(self.pieces, (span.start, len(self.text) + 1)) - 1
-        for piece in self.pieces[max(0, index) :]:
-            if piece[0] >= span.end:
+        for at in range(max(0, index), len(self.pieces)):
+            if self.pieces[at][0] >= span.end:
                 return
-            if piece[1] > span.start:
-                yield piece
+            if self.pieces[at][1] > span.start:
+                yield self.pieces[at]
 
-    def find_keys(self, found: Iterable[tuple[Span, float]]) -> Iterator[Span]:
+    def _find_keys(self, found: Iterable[F]) -> Iterator[tuple[Span, F]]:
         """
         Yield the keys that are values themselves, as in `{"rosa": 3, "dmitri": 7}`.
 
         Field names are names and rare words too: `bill`, `jan`, `qty`. So a key is one
-        if all of it was found for certain, or much beside it was found as well.
-
-        Args:
-            found: What may be hidden in the lines, each with its confidence.
+        if all of it was found for certain, or much beside it was found as well. Each
+        comes with the least sure of what makes it one.
         """
-        sure: dict[tuple[int, int], float] = {}
-        for span, confidence in found:
-            for label in self._labels_in(span):
-                for first, last in label.words:
-                    if span.start <= first and last <= span.end:
-                        sure[first, last] = max(confidence, sure.get((first, last), 0))
-        whole = [
-            each
-            for each in self.labels
-            if len(each.key) > 1 and sure.keys() >= {*each.words}
-        ]
+        sure: dict[tuple[int, int], F] = {}
+        for one in found:
+            for word in self._words_in(one.span):
+                if word not in sure or sure[word].confidence < one.confidence:
+                    sure[word] = one
+        for label, share, once in self._rate(sure.keys()):
+            weakest = min((sure[word] for word in label.words), key=_confidence)
+            if (
+                weakest.confidence >= _CERTAIN
+                or (weakest.confidence >= _SURE and share >= _HALF)
+                or (once and share > _HALF)
+            ):
+                yield label.span, weakest
+
+    def _rate(
+        self, found: AbstractSet[tuple[int, int]]
+    ) -> Iterator[tuple[Label, float, bool]]:
+        """
+        Yield the labels of which all words were found.
+
+        Each with the share of the keys beside it that were, and whether it stands there
+        but once.
+        """
+        whole = [e for e in self.labels if len(e.key) > 1 and found >= {*e.words}]
         often = Counter((each.path, each.key) for each in self.labels)
         beside = Counter(path for path, _ in often)
         taken = Counter(path for path, _ in {(each.path, each.key) for each in whole})
         for label in whole:
-            confidence = min(sure[word] for word in label.words)
             share = taken[label.path] / beside[label.path]
-            once = often[label.path, label.key] == 1
-            if (
-                confidence >= _CERTAIN
-                or (confidence >= _SURE and share >= _HALF)
-                or (once and share > _HALF)
-            ):
-                yield label.span
+            yield label, share, often[label.path, label.key] == 1
 
-    def _labels_in(self, span: Span) -> Iterator[Label]:
+    def _words_in(self, span: Span) -> Iterator[tuple[int, int]]:
+        """Yield the words of labels that are inside a span."""
         index = bisect_right(self.labels, span.start, key=lambda each: each.words[0][0])
-        for label in self.labels[max(0, index - 1) :]:
-            if label.words[0][0] >= span.end:
+        for at in range(max(0, index - 1), len(self.labels)):
+            if self.labels[at].words[0][0] >= span.end:
                 return
-            yield label
+            for word in self.labels[at].words:
+                if span.start <= word[0] and word[1] <= span.end:
+                    yield word
+
+
+def _confidence(found: Finding | Mention) -> float:
+    return found.confidence
 
 
 _CERTAIN, _SURE, _HALF = 0.9, 0.7, 0.5
@@ -181,7 +212,7 @@ def _write(layout: Layout) -> PlainView:
             lines.copy(cell)
         elif cell.role not in NAMING:
             lines.begin()
-            lines.label(_lead(cell), key)
+            lines.label(write_lead(cell.label, cell.path), key)
             for said, origin, length in _undo(layout.text, cell):
                 lines.add(said, origin, length)
             key = None
@@ -255,12 +286,12 @@ def _may_tell(key: str, cell: Cell) -> bool:
     return not _PROGRAM.fullmatch(key)
 
 
-def _lead(cell: Cell) -> str:
-    """Return the label as words, with what it is in where it says little."""
-    label = label_words(cell.label)
+def write_lead(label: str, path: Iterable[str] = ()) -> str:
+    """Return what a line begins with: a label, with what it is in if it says little."""
+    outer = [label_words(each) for each in path if each != label]
+    label = label_words(label)
     if not label or len(label) > _LONGEST_LABEL:
         return ""
-    outer = [label_words(each) for each in cell.path if each != cell.label]
     if label.lower() in _PARTS and _PEOPLE.intersection(
         " ".join(outer).lower().split()
     ):

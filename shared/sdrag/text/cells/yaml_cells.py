@@ -59,7 +59,9 @@ def is_yaml(text: str, start: int, end: int) -> bool:
     return mapped or (listed and programs > 0)
 
 
-_FLOW = re.compile(r"^[ ]*(?:-[ ]+)*(?:[^\n:A-Z][^\n:]*:[ ]+)?[{\[]", re.MULTILINE)
+_FLOW = re.compile(
+    r"^[ ]*+(?:-[ ]++)*+(?:[^\n: A-Z][^\n:]*+:[ ]++)?[{\[]", re.MULTILINE
+)
 
 
 def _has_flow(body: str) -> bool:
