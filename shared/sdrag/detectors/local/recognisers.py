@@ -91,27 +91,30 @@ class Reading(Confidential):
         What a label calls something else (a breed, a vessel) need be less sure. Keys
         that a sum stands under are left to the rules.
         """
-        for each in candidates:
-            limit, cell = _NONE.get(each.type), self.layout.at(each.start)
-            labelled = cell and cell.role == "field" and not _is_of_people(cell.label)
-            counted = cell and cell.role == "key" and _SUM.match(self.plain, cell.end)
-            words = split_word(self.plain[each.start : each.end])
-            speaks = cell and cell.role == "speaker"
-            if each.type == "PERSON" and (speaks or not _may_be_none(words, cell)):
-                limit = None
-            if each.type == "ORGANIZATION" and each.confidence >= _TOLD:
-                limit = None
-            if self.learned is None or limit is None or counted:
-                yield each
-                continue
-            stretch = each.start, each.end
-            if labelled:
-                somebody = self.learned.may_be_somebody(*stretch)
-                if each.type == "PERSON" and not somebody:
-                    continue
-                limit = _NONE_LABELLED
-            if not self.learned.rules_out(*stretch, limit):
-                yield each
+        return (each for each in candidates if not self._is_ruled_out(each))
+
+    def _is_ruled_out(self, each: Candidate) -> bool:
+        limit, cell = _NONE.get(each.type), self.layout.at(each.start)
+        if self.learned is None or limit is None or self._is_told(each, cell):
+            return False
+        stretch = each.start, each.end
+        if cell and cell.role == "field" and not _is_of_people(cell.label):
+            if each.type == "PERSON" and not self.learned.may_be_somebody(*stretch):
+                return True
+            limit = _NONE_LABELLED
+        return self.learned.rules_out(*stretch, limit)
+
+    def _is_told(self, each: Candidate, cell: Cell | None) -> bool:
+        """Say whether its words or its place tell a name, whatever its sentence."""
+        if cell and cell.role == "key" and _SUM.match(self.plain, cell.end):
+            return True
+        if each.type == "ORGANIZATION":
+            return each.confidence >= _TOLD
+        if each.type != "PERSON":
+            return False
+        words = split_word(self.plain[each.start : each.end])
+        speaks = cell is not None and cell.role == "speaker"
+        return speaks or not _may_be_none(words, cell)
 
     def trim(self, addresses: Iterable[Candidate]) -> Iterator[Candidate]:
         """Yield addresses without the lines at either end that tell something else."""
