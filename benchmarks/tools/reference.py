@@ -247,6 +247,10 @@ def _as_yaml(value: Any) -> str:
     return text.strip().removesuffix("...").strip()
 
 
+_MOST_LISTED = 8
+"""Of more values, what a key means says which there are."""
+
+
 def _kinds(node: Mapping[str, Any]) -> Iterator[str]:
     """Say what a value may be, in words."""
     if "anyOf" in node:
@@ -255,7 +259,8 @@ def _kinds(node: Mapping[str, Any]) -> Iterator[str]:
         )
         yield from _with_any_value(kinds)
     elif "enum" in node:
-        yield _listed([f"`{_as_yaml(value)}`" for value in node["enum"]])
+        values = [f"`{_as_yaml(value)}`" for value in node["enum"]]
+        yield _listed(values) if len(values) <= _MOST_LISTED else "name"
     elif "const" in node:
         yield f"`{_as_yaml(node['const'])}`"
     elif node["type"] == "array":

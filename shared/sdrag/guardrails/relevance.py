@@ -50,13 +50,11 @@ class RelevanceSection(GuardSection):
         "measured",
     ] = "auto"
     """What the store's scores are. `auto` takes what can only be similarities and
-    embeds the rest itself; `measured` always embeds."""
+    embeds the rest; `measured` always embeds."""
     rerank: bool = False
-    """Score and order passages with the cross-encoder that you pass. With `k=` on the
-    wrapper, four times as many passages are scored; without it, those found."""
+    """Score and order passages with the cross-encoder that you pass."""
     insufficient: Literal["empty", "notice"] = "empty"
-    """What is returned where too few are relevant: nothing, or a passage that says so.
-    """
+    """Where too few are relevant: nothing, or a passage that says so."""
 
     @property
     def asks(self) -> JudgedBy:

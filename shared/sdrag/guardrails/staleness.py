@@ -51,8 +51,7 @@ class StalenessSection(GuardSection):
     action: Literal["drop", "disclaim"] = "drop"
     """Drop what has expired, or keep it with a disclaimer."""
     recency_half_life_days: Annotated[float, Field(gt=0)] | None = None
-    """Rank an older passage lower, by half for each such time. With `k=` on the
-    wrapper, four times as many passages are ranked."""
+    """Rank an older passage lower, by half for each such time."""
 
 
 def at_retrieval(

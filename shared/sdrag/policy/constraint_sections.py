@@ -63,7 +63,7 @@ Quoted = Annotated[
 
 
 class ExampleSection(Section):
-    """What a constraint means, shown on a text of your own; `sdrag check` tests it."""
+    """What a constraint means, on a text of your own."""
 
     text: str = Field(min_length=1, repr=False)
     """As a passage could say it."""
@@ -98,16 +98,16 @@ class PatternSection(Section):
     """An entry of `patterns`: a type of values of your own."""
 
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+){0,5}$")
-    """What a constraint calls it, in the singular, such as `employee number`; also what
-    its placeholder says."""
+    """What constraints and its placeholder call it, in the singular, such as `employee
+    number`."""
     pattern: Annotated[
         tuple[Expression, ...],
         BeforeValidator(
             listed, json_schema_input_type=tuple[Expression, ...] | Expression
         ),
     ] = Field(default=(), max_length=_MOST_PATTERNS, repr=False)
-    """In the syntax of RE2, one or several; letters match in any case. A structure is
-    read as lines of `label: value`."""
+    """RE2, one or several; letters match in any case. A structure is read as lines of
+    `label: value`."""
     file: str | None = Field(default=None, repr=False)
     """In place of `pattern`, a file that lists them, as that of a `keep` does."""
     group: Annotated[int, Field(ge=0)] = 0
@@ -144,16 +144,16 @@ class KeepSection(Section):
     ] = Field(default=(), max_length=_MOST_WORDS, repr=False)
     """They stay wherever they are, in any case, as whole words; a list of several."""
     file: str | None = Field(default=None, repr=False)
-    """In place of `words`, a file that lists them, in the policy's folder or below: one
-    a line, or a YAML list. A line that begins with # is a comment."""
+    """In place of `words`, a file in the policy's folder or below that lists them: one
+    a line, with comments after #, or a YAML list."""
     pattern: str | None = Field(default=None, min_length=1, max_length=500, repr=False)
-    """In the syntax of RE2: whole words that it matches stay, in any case, and codes
-    without a check digit too."""
+    """RE2: whole words that it matches stay, in any case, and codes without a check
+    digit too."""
     type: str | None = Field(default=None, pattern="^[A-Z][A-Z_]*$")
     """Mentions of this type stay, such as `DATE`. Structured identifiers never do."""
     unless_near: Quoted = Field(default=(), repr=False)
-    """With `type`: but not where such a word is in the sentence, in a short label
-    before it or in the first row of its table."""
+    """With `type`: but not where such a word is in the sentence, in a label before it
+    or at the head of its table."""
 
     @model_validator(mode="before")
     @classmethod
@@ -215,24 +215,21 @@ class ConstraintSection(Section):
     where_missing: WhereMissing = "hold"
     """`skip`: it does not hold where the key is missing or empty."""
     unless: Unless = ()
-    """Principals who have all of these attributes are exempt; a list of mappings gives
-    alternatives. Type and value must be equal."""
+    """Principals with all of these attributes are exempt; a list of mappings gives
+    alternatives."""
     always: bool = False
     """Holds for every passage, without binding or ranking."""
     sensitivity: Sensitivity | None = None
     """Overrides that of `disclosure`."""
     keep: Keeps = ()
-    """What stays although the constraint hides its like; never structured identifiers,
-    what the constraint itself names, or forms that were hidden elsewhere in the
-    document."""
+    """What stays although the constraint hides its like."""
     instead: Levels = ()
-    """How coarse a value is said in place of being hidden: dates to `month`, `year` or
-    `decade`, ages to `five-years` or `ten-years`, sums to a `band` or `magnitude`,
-    addresses to `town` or `region`, postcodes to `outward`, numbers to `last-four`,
-    names to `initials`. Whatever else it hides gets a placeholder."""
+    """How coarse a value is said: dates to `month`, `year` or `decade`, ages to
+    `five-years` or `ten-years`, sums to a `band` or `magnitude`, addresses to `town` or
+    `region`, postcodes to `outward`, numbers to `last-four`, names to `initials`. All
+    else gets a placeholder."""
     examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
-    """What it must hide and keep. Where a constraint must be understood, sentences like
-    what they hide are opened to it, and sentences like what they keep are closed."""
+    """What it must hide and keep."""
 
     @model_validator(mode="before")
     @classmethod

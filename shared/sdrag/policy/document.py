@@ -57,20 +57,18 @@ class Policy(GuardSections):
     constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
     """What must not be disclosed; a sentence in plain words is enough."""
     allow_empty: bool = False
-    """Without it, a policy that says nothing, or whose list of constraints is empty, is
-    refused: everything would be released."""
+    """Allows a policy without constraints, which would release everything."""
     keep: Keeps = ()
     """What stays under every constraint."""
     patterns: tuple[PatternSection, ...] = Field(default=(), repr=False)
     """Types of values of your own; constraints hide them by their names."""
     when_not_understood: Literal["refuse", "withhold"] = "refuse"
-    """What happens, without a model, if a constraint is not understood: `refuse` the
-    policy, or `withhold` all that the constraint holds for."""
+    """Without a model, where a constraint is not understood: `refuse` the policy, or
+    `withhold` all that the constraint holds for."""
     languages: tuple[LanguageCode, ...] = Field(default=("en",), min_length=1)
-    """The languages of the documents, as ISO 639-1 codes; `und` where none is known.
-    Without a model, the English rules read a text in one of them, and a text in another
-    language is withheld, unless its constraints ask for structured identifiers alone.
-    """
+    """The languages, as ISO 639-1 codes or `und`, that the English rules read without a
+    model; a text in another is withheld, unless its constraints ask for structured
+    identifiers alone."""
     disclosure: DisclosureSection = DisclosureSection()
     """How constraints are bound, ranked and enforced."""
     highlight: HighlightSection = HighlightSection()

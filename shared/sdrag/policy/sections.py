@@ -92,12 +92,7 @@ NOUNS: dict[str, tuple[str, str]] = tomllib.loads(
 
 
 class DisclosureSection(Section):
-    """
-    How constraints are bound, ranked and enforced (SD-RAG, section III-C).
-
-    Every constraint is applied, unless `top_k` limits how many are; the audit names
-    those that are not. A model is asked about candidates alone.
-    """
+    """How constraints are bound, ranked and enforced (SD-RAG, section III-C)."""
 
     bind_top_n: Count = 50
     """A constraint is bound to so many chunks, the most similar ones."""
@@ -105,56 +100,53 @@ class DisclosureSection(Section):
     """It is also bound to every chunk of at least this cosine similarity."""
     document_keys: tuple[str, ...] = ()
     """Metadata keys that name the document of a chunk, where the framework does not;
-    the first that it has counts. Chunks of one document are read together."""
+    the first that it has counts."""
     top_k: Count | None = None
-    """How many constraints a question applies, the best of a ranking; by default all.
-    """
+    """The most constraints that a question applies, the best of a ranking; the audit
+    names the others."""
     rank_by: RankBy = "weighted_average"
     """That ranking (SD-RAG, section IV-C2)."""
     with_model: Literal["confirm", "union"] = "confirm"
-    """What happens, with a model, to what the local engine alone detects: with
-    `confirm` only an explicit no of the model frees it, with `union` nothing does."""
+    """What frees, with a model, what the local engine alone detects: an explicit no of
+    the model (`confirm`), or nothing (`union`)."""
     on_model_failure: Literal["local", "withhold"] = "local"
-    """Who decides where a model gives no usable verdict: the `local` engine, as without
-    a model, or nobody, and the passage is withheld (`withhold`)."""
+    """Where a model gives no usable verdict, the `local` engine decides, or the passage
+    is withheld (`withhold`)."""
     max_calls: Count = 2
-    """The most prompts that ask again about one text: with a few of its neighbours,
-    then alone, then about one constraint and a few sentences."""
+    """The most prompts that ask again about one text, in ever smaller parts."""
     batch_size: Count = 4
     """The most constraints in one prompt."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
     """The most tokens of text in one prompt."""
     placeholders: Literal["type", "numbered", "plain"] = "type"
-    """What replaces a span: `type`, such as `[person]`, or `[withheld]` where none is
-    known; `numbered`, such as `[person-48213370]`, the same for the same words of a
-    document; `plain`, the `placeholder`."""
+    """What replaces a span: `type`, such as `[person]` or `[withheld]`; `numbered`,
+    such as `[person-48213370]`, the same for the same words of a document; `plain`, the
+    `placeholder`."""
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     """The mark of `plain`, which it implies."""
     restore: bool = False
-    """Whom a constraint exempts by `unless` is given the values in the answer, by
-    `Restore`, and passages are redacted for everybody. It implies numbered placeholders
-    and needs the extra `linkage`."""
+    """Passages are redacted for everybody, and `Restore` gives the values in the answer
+    to whom `unless` exempts. It implies numbered placeholders and needs the extra
+    `linkage`."""
     sensitivity: Sensitivity = "balanced"
-    """How much the local engine hides: higher, recall rises, and so does
-    over-redaction."""
+    """Of the local engine: higher, recall rises, and so does over-redaction."""
     recognisers_off: tuple[RecogniserName, ...] = ()
     """Recognisers of the local engine that do not run; `sdrag check --recognisers`
-    lists them. A constraint for which nothing is left that finds it is not understood.
-    """
+    lists them."""
     on_guess: Literal["cut", "decline"] = "cut"
-    """An answer may mention what the context does not hold, of a type that a constraint
-    asks for: `cut` it, or `decline` the answer."""
+    """Where an answer mentions what the context does not hold, of a type that a
+    constraint asks for: `cut` it, or `decline` the answer."""
     influence: Literal["ranking", "none"] = "ranking"
-    """What hidden words may decide: the `ranking` of passages, or nothing (`none`).
-    Then only an index that a `RedactingTransformer` filled under this policy is
-    searched, without the words of the question that the constraints hide."""
+    """What hidden words may decide: the `ranking` of passages, or nothing (`none`):
+    only an index that a `RedactingTransformer` filled under this policy is searched,
+    without the question's hidden words."""
     local_seconds: Annotated[float, Field(gt=0)] | None = None
-    """For how long the local engine reads passages at a request that nobody has read
-    before, the shortest first; the one that it is at is finished. What it does not
-    reach is withheld, with the rest of its document; the next request goes on there."""
+    """For how long the local engine reads unread passages at a request, the shortest
+    first; it finishes the one that it is at. The rest is withheld, with its documents,
+    and the next request goes on there."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
-    """The most seconds of one call of a model; and, up to 30, of waiting for a state
-    that another process has locked."""
+    """The most seconds of one call of a model and, up to 30, of waiting for a locked
+    state."""
 
     @property
     def mark(self) -> str:
@@ -199,23 +191,22 @@ class HighlightSection(Section):
     max_highlights: Count = 20
     """The most highlights of one answer."""
     cut_at: Literal["words", "sentences"] = "sentences"
-    """Where a highlight may begin and end: at any word, as in the paper, or at whole
-    sentences, with those that say how they are meant."""
+    """Where a highlight may begin and end: at any word, or at whole sentences, with
+    those that say how they are meant."""
     answer_sentences: Annotated[int, Field(ge=1, le=20)] = 2
     """The most sentences of an answer."""
     grounded: bool = True
     """Whether highlights that do not support the model's summary are the answer in its
-    place: by `grounding`, if it is there, else by the local scorer, and by the model
-    where that doubts. A stream waits for it."""
+    place. A stream waits for the check."""
     max_questions: Annotated[int, Field(ge=1, le=8)] = 1
-    """How many questions of one message are answered apart, in their order; the rest
-    goes with the last."""
+    """The most questions of one message that are answered apart; the rest goes with the
+    last."""
     yes_no: bool = False
-    """Whether the model's summarizer is told that a yes or a no is asked for, and which
-    it is."""
+    """Whether the model's summarizer is told that a yes or a no is asked for, and
+    which."""
     min_similarity: Share | Literal[False] = False
-    """The least cosine similarity of the question and one that the model's summarizer
-    guessed; below it, the question is declined."""
+    """The least cosine similarity of the question and one that the summarizer guessed;
+    below, it is declined."""
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer this from the documents I have."
     )
@@ -248,10 +239,10 @@ class ResolutionSection(Section):
     meaning: Share | Literal[False] = 0.56
     """The least cosine similarity of two descriptions."""
     terms: Share | Literal[False] = 0.68
-    """That of two medical terms: different ones are closer than other words."""
+    """That of two medical terms."""
     context: Share | Literal[False] = 0.38
-    """That of two discriminative descriptions with the sentences and documents around
-    them, each among the nearest of the other. It needs `meaning`."""
+    """That of two discriminative descriptions in their context, each among the nearest
+    of the other. It needs `meaning`."""
     telling: Share = 0.5
     """The least relevance, in some document, of a discriminative description."""
 
@@ -270,21 +261,21 @@ class LinkageSection(Section):
     max_chain_risk: Share = 0.5
     """The most risk that a chain may keep."""
     chain_risk_factor: ByRisk = ByRisk(high=0.5, medium=0.7)
-    """The share of its risk that a chain may keep (rho), by category."""
+    """The share of its risk (rho) that a chain may keep, by category."""
     risk_thresholds: ByRisk = ByRisk(high=0.75, medium=0.5)
     """The least risk of a chain of each category."""
     select: Literal["document", "greedy", "knapsack"] = "knapsack"
-    """How the entities to mask are chosen: in each `document` alone, or further for
-    each chain, `greedy` or by a `knapsack`."""
+    """How the entities to mask are chosen: in each `document` alone, or for each chain
+    too, `greedy` or by a `knapsack`."""
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
-    """What replaces a masked entity: a `label`, with a key numbered within its
-    document; `redact`; a `pseudonym`; or `rewrite` by a model."""
+    """What replaces a masked entity: a `label`, numbered if there is a key; `redact`; a
+    `pseudonym`; or `rewrite` by a model."""
     instead: Levels = ()
-    """With `label`: how coarse a masked value is said, as `instead` of a constraint.
-    The plan counts it as masked; what is masked to break a chain has its label."""
+    """With `label`: how coarse a masked value is said, as `instead` of a constraint,
+    but not what is masked to break a chain."""
     domain: Annotated[str, Field(min_length=1, max_length=300)] | None = None
-    """What the documents are about, for a model that extracts entities: `a school:
-    pupils and their parents`. By default that of Table 4.1, health insurance."""
+    """What the documents are about, for a model: `a school: pupils and their parents`;
+    by default, health insurance (Table 4.1)."""
     weights: dict[str, Share] | None = None
     """The weight of each type; replaces Table 4.1 for another domain."""
     roles: dict[str, Role] | None = None
@@ -308,21 +299,15 @@ class LinkageSection(Section):
 
 
 class MetadataSection(Section):
-    """
-    What of a passage's metadata may leave; every other key is dropped.
-
-    A mapping inside a value leaves with the value, whatever its own keys are.
-    """
+    """What of a passage's metadata may leave; every other key is dropped."""
 
     allow: tuple[str, ...] = ()
-    """Keys whose values leave, redacted like text."""
+    """Keys whose values leave, redacted like text, at every depth."""
     verbatim: tuple[str, ...] = ()
-    """Keys whose values leave as they are, read by no constraint, also where `allow`
-    has the key."""
+    """Keys whose values leave as they are, read by no constraint."""
     evidence: MetadataKey | None = EVIDENCE_KEY
-    """The key under which a released passage says what was done to it. With null an
-    `AnswerGuard` cannot check what was withheld, and `HighlightAndSummarize` refuses
-    passages."""
+    """The key of what was done to a released passage. With null an `AnswerGuard` cannot
+    check what was withheld, and `HighlightAndSummarize` refuses passages."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -347,26 +332,25 @@ class WithheldSection(Section):
     """What the chain learns of what was withheld."""
 
     notice: bool = False
-    """If text was withheld because a model failed, one more passage says so, always in
-    the same words. Where nothing leaves, the model is tried with one short prompt."""
+    """If a model failed, one more passage says so. Where nothing leaves, the model is
+    tried with one short prompt."""
     question: bool = False
     """With `disclosure.influence: none`: if words of the question were not used, one
-    more passage says so, whatever the corpus holds."""
+    more passage says so."""
 
 
 class SessionSection(Section):
     """
     How much of what links people one session may put together.
 
-    The risk is that of CLAM's chains, over what was released in the session. `linkage`
-    has the weights of facts and the length of chains.
+    The risk is that of CLAM's chains; `linkage` has their length and the weights.
     """
 
     max_risk: Annotated[float, Field(gt=0.0, le=1.0)] = 0.5
     """The risk of a chain that no session reaches; up to 1."""
     action: Literal["coarsen", "decline", "answer"] = "coarsen"
-    """What happens to a passage with which one would: `coarsen` replaces its facts by
-    types, `decline` withholds it, `answer` releases it and says so in the audit."""
+    """What happens to a passage with which one would: `coarsen` its facts to types,
+    `decline` it, or `answer` and say so in the audit."""
     window_seconds: Annotated[float, Field(gt=0)] = 86_400.0
     """How long what was shown counts."""
 

@@ -19,10 +19,10 @@ class AccessSection(GuardSection):
     level_key: MetadataKey | None = "level"
     """Holds the clearance that is needed."""
     uses_key: MetadataKey | None = "allowed_uses"
-    """Holds what a licence allows the passage to be used for; a principal's attribute
-    `use` names its use."""
+    """Holds the uses that a licence allows; a principal's attribute `use` names its
+    use."""
     required: tuple[Literal["tenant", "roles", "level"], ...] = ()
-    """Tags without which no principal sees a passage; the store can filter by them."""
+    """Tags without which nobody sees a passage; the store can filter by them."""
     listed: tuple[Literal["tenant", "roles"], ...] = ("roles",)
     """Tags that may hold a list in the store; not every store can filter by one."""
     without_principal: Literal["deny", "public"] = "deny"

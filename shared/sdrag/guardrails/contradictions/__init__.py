@@ -13,8 +13,8 @@ class ContradictionsSection(GuardSection):
     strategy: Literal["present", "authoritative", "recent", "decline", "review"] = (
         "present"
     )
-    """Present both sides, prefer the more authoritative or the newer passage, decline,
-    or flag for review."""
+    """Add a notice, drop the less authoritative or the older passage, decline, or flag
+    for review."""
     authority_key: MetadataKey = "authority"
     """Holds a number; the greater is believed."""
     updated_key: MetadataKey = "updated"

@@ -15,7 +15,7 @@ class MonitoringSection(GuardSection):
     look_for: tuple[Literal["links", "emails", "calls"], ...] = Field(
         default=("links", "emails", "calls"), min_length=1
     )
-    """Links, e-mail addresses and calls to action that are not in the question."""
+    """What of it is not in the question."""
     action: Literal["flag", "strip", "decline"] = "flag"
     """Note it, take out the sentence, or decline the answer."""
     allow_domains: tuple[str, ...] = ()

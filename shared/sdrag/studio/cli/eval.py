@@ -75,10 +75,8 @@ def evaluate(
     Ask questions of articles whose secrets are known, and measure what is released.
 
     Privacy and completeness are equations 9 and 10 of the SD-RAG paper, from 0 to 1.
-    over_redacted is the share of harmless words that are withheld.
-
-    A terminal is shown the words that leaked, with article and question, and nothing
-    else is: in the log of a build, and with --json, there are numbers alone.
+    over_redacted is the share of harmless words that are withheld. Words that leaked
+    are shown to a terminal alone.
 
     Example: sdrag eval policy.yaml articles.json --fail-under privacy=0.9
     """

@@ -86,11 +86,11 @@ def mask(
     """
     Mask a corpus; with a key file, run again to follow the corpus as it changes.
 
-    Reads the formats of `sdrag preview`. In a folder, .txt and .md keep their names. Of
-    JSON and Parquet the rows are written, to NAME.jsonl; of every other format the
-    text, to NAME.txt. What cannot be read or masked is listed with the reason; the
-    command then ends with 1. With a key file the plan is kept, encrypted: run again
-    with more documents, what was masked stays masked, under the same pseudonyms.
+    Reads the formats of `sdrag preview`. Text and Markdown keep their names; of JSON
+    and Parquet the rows go to NAME.jsonl, of other formats the text to NAME.txt. What
+    cannot be read or masked is listed, and the command then ends with 1. With a key
+    file the plan is kept, encrypted: what was masked stays masked in a later run, under
+    the same pseudonyms.
 
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """

@@ -77,10 +77,9 @@ def preview(
     Show what a policy withholds from documents, by which constraint, and why.
 
     Reads .txt .md .html .json .jsonl .csv .tsv .xlsx .parquet .pdf .docx .eml, and
-    counts what it does not read of a file. A file that cannot be read and a constraint
-    that is not enforced are listed; the command then ends with 1. The page holds the
-    documents unredacted, and only its owner can open it. Of one text, from --text or
-    stdin, the spans are printed.
+    counts what it does not read of a file. Ends with 1 if a file cannot be read or a
+    constraint is not enforced. The page holds the documents unredacted, and only its
+    owner can open it. Of one text, from --text or stdin, the spans are printed.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """

@@ -97,17 +97,15 @@ def suggest(
     """
     Propose a policy for documents, or change one so that words stay or go.
 
-    Reads a sample. Prints a policy with comments: what was found, how often, in masked
-    examples. A model is told the goal and what was found, and nothing of the documents.
-    With --policy prints that policy, with what makes words stay or go: a keep, a
-    sentence, an example that quotes the documents. Each change is tried, and undone if
-    it does not do that. The file stays as it is; --write replaces it as a whole.
+    Reads a sample, and prints a policy with comments. A model is told the goal and the
+    kinds that were found, and nothing of the documents. With --policy prints that
+    policy, with what makes words stay or go. Each change is tried, and undone if it
+    does not do that.
 
     Example: sdrag suggest documents --goal "nobody may know who the patients are"
 
-    With --teach asks, in a terminal, about the sentences of the documents of which it
-    is least certain: what must go and what must stay becomes an example. Elsewhere it
-    prints them, ready to be pasted.
+    With --teach asks, in a terminal, about the sentences of which it is least certain,
+    and writes examples. Elsewhere it prints them, ready to be pasted.
 
     Example: sdrag suggest documents --policy policy.yaml --must-stay "Ward 7"
     """
