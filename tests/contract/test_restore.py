@@ -407,6 +407,17 @@ def test_no_value_goes_into_an_address_or_a_tag(size):
         assert said == (text if text in ADDRESSED else text.replace(MARK, SHOWN))
 
 
+@pytest.mark.parametrize("opened", ["<script>", "data:,", "<a b='", "[x](/a "])
+def test_what_stays_open_for_long_takes_the_rest(opened):
+    """What is read at each piece of a stream is bounded, so it can't be told closed."""
+    restorer = Restorer({MARK: SHOWN})
+    text = f"{MARK} {opened}{'x' * 5_000}</script>'>) \n\n{MARK}"
+
+    said = "".join(map(restorer.feed, split(text, 7))) + restorer.end()
+
+    assert said == text.replace(MARK, SHOWN, 1)
+
+
 def test_a_chain_streams_whole_answers_and_its_run_shows_no_value():
     """The runnable's own run; the chain around it traces its own answer."""
     state, seen = open_state(), []

@@ -127,6 +127,21 @@ class TestRegister:
             0,
         ]
 
+    @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=9), st.data())
+    def test_a_hidden_word_is_known_in_each_part_of_its_text(self, words, data):
+        """As far as the part has the words beside it, at its edges too."""
+        keys = KEYS.of_document(DOCUMENT)
+        places = range(len(words))
+        register = Register(
+            {make_word(words, i, keys): {RULES[0]} for i in places}, keys
+        )
+        first, last = sorted(data.draw(st.tuples(*[st.sampled_from(places)] * 2)))
+        part = words[first : last + 1]
+
+        found = {span for _, span in register.find([fold(" ".join(part))])}
+
+        assert len(found) == len(part)
+
     def test_it_says_nothing_without_its_key(self):
         """Neither to whoever hashes with another one, nor of another document."""
         forms = forms_of("Karlsson")

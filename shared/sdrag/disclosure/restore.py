@@ -42,13 +42,28 @@ _OUT_OF_REACH = (
 """Code, tags, targets of links and of references, and addresses, quoted and bare."""
 
 
+_MARK = re.compile("|".join((*_OUT_OF_REACH, f"({NUMBERED.pattern})")), re.IGNORECASE)
+_LOOKED_BACK = 16
+"""Characters in front of a match that it depends on."""
+_LONGEST_OPEN = 4_000
+"""What stays open for so many characters of a stream takes the rest of it."""
+
+
 @dataclass(slots=True, repr=False)
 class Restorer(Confidential):
-    """Puts values, by their placeholders, into an answer, piece by piece."""
+    """
+    Puts values, by their placeholders, into an answer, piece by piece.
+
+    What is read at a piece is bounded: of what was read only what may still change.
+    """
 
     values: Mapping[str, str] = field(default_factory=dict)
     _read: str = ""
+    """The end of what was shown, which a match may depend on."""
+    _settled: int = 0
+    """Where in it the first match may begin."""
     _held: str = ""
+    _is_closed: bool = False
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -61,28 +76,35 @@ class Restorer(Confidential):
         text = self._held + piece
         begun = text.rfind("[", max(0, len(text) - _LONGEST))
         ready = len(text) if begun < 0 or "]" in text[begun:] else begun
-        self._held, shown = text[ready:], len(self._read)
-        self._read += text[:ready]
-        if not self.values or "]" not in text[:ready]:
-            return text[:ready]
-        pieces = []
-        for match in _find_marks(self.values, self._read):
-            if match.start() >= shown:
-                pieces += [self._read[shown : match.start()], self.values[match[1]]]
-                shown = match.end()
-        return "".join([*pieces, self._read[shown:]])
+        self._held, said = text[ready:], text[:ready]
+        if not self.values or self._is_closed:
+            return said
+        return "".join(self._restore(said))
+
+    def _restore(self, said: str) -> Iterator[str]:
+        """Yield what follows in the answer with its values; forget what is settled."""
+        done, read = len(self._read), self._read + said
+        settled = max(self._settled, len(read) - _LONGEST)
+        position = self._settled
+        while match := _MARK.search(read, position):
+            start, position = match.span()
+            if match[1] and match[1] not in self.values:
+                position = start + 1
+                continue
+            if position > len(read) - _LONGEST:
+                settled = min(settled, start)
+            if match[1] and start >= done:
+                yield from (read[done:start], self.values[match[1]])
+                done = position
+        yield read[done:]
+        self._is_closed = len(read) - settled > _LONGEST_OPEN
+        forgotten = max(0, settled - _LOOKED_BACK)
+        self._read, self._settled = read[forgotten:], settled - forgotten
 
     def end(self) -> str:
         """Return what was held back, for the answer has ended."""
         rest, self._held = self._held, ""
         return rest
-
-
-def _find_marks(marks: Iterable[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield where these placeholders stand in a text for people to read."""
-    known = "|".join(map(re.escape, marks))
-    found = re.finditer("|".join((*_OUT_OF_REACH, f"({known})")), text, re.IGNORECASE)
-    return (match for match in found if match[1] in marks)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import product
 from typing import NamedTuple
 
 from sdrag.state.keys import DocumentKeys, join_rules, split_rules
@@ -52,6 +53,8 @@ class Form(NamedTuple):
     words: int
 
 
+_Row = tuple[list[str], AbstractSet[bytes]]
+"""What is on either side of a word that is hidden there, and the rules."""
 Forms = Mapping[Form, AbstractSet[bytes]]
 """What is to be known again, and the keys of the rules that hide it."""
 
@@ -130,11 +133,12 @@ class Register(Confidential):
     def __init__(self, forms: Forms, keys: DocumentKeys, stamp: bytes = b"") -> None:
         self._keys, self.stamp = keys, stamp
         self._forms: dict[int, dict[str, list[tuple[int, AbstractSet[bytes]]]]] = {}
-        self._words: dict[str, list[tuple[list[str], AbstractSet[bytes]]]] = {}
+        self._words: dict[str, dict[tuple[str, str], _Row]] = {}
         for (digest, length, words), rules in forms.items():
             if not length:
                 word, *sides = digest.split(" ")
-                self._words.setdefault(word, []).append((sides, rules))
+                between = sides[0] or sides[1], sides[2] or sides[3]
+                self._words.setdefault(word, {})[between] = sides, rules
                 continue
             # What goes as it is lies apart from forms of as many letters.
             known = self._forms.setdefault(-length if words == _EXACT else length, {})
@@ -149,7 +153,7 @@ class Register(Confidential):
         for digests in self._forms.values():
             every.update(*(rules for rows in digests.values() for _, rules in rows))
         for hidden in self._words.values():
-            every.update(*(rules for _, rules in hidden))
+            every.update(*(rules for _, rules in hidden.values()))
         return frozenset(every)
 
     def find(
@@ -251,7 +255,10 @@ class Register(Confidential):
             if not rows:
                 continue
             _, *sides = _with_sides(words, index, digests)
-            for known, rules in rows:
+            near: Iterable[_Row | None] = rows.values()  # at an edge of the text
+            if sides[0] and sides[2]:
+                near = map(rows.get, product((*sides[:2], ""), (*sides[2:], "")))
+            for known, rules in filter(None, near):
                 if _is_between(known, sides):
                     yield rules, folded.span(*place)
 
