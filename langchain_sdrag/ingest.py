@@ -19,7 +19,7 @@ from langchain_core.runnables.config import get_callback_manager_for_config
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.models import Model
 from langchain_sdrag.wrapping import LANGCHAIN, enforce
-from sdrag import ingest, masking
+from sdrag import ingest, masking, transformer
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.vocabulary import Passage
@@ -27,7 +27,7 @@ from sdrag.vocabulary import Passage
 R = TypeVar("R")
 
 
-class IngestTransformer(ingest.Transformer[Document], BaseDocumentTransformer):
+class IngestTransformer(transformer.Transformer[Document], BaseDocumentTransformer):
     """What the core does with passages, over documents."""
 
     _framework = LANGCHAIN
@@ -62,7 +62,7 @@ class IngestTransformer(ingest.Transformer[Document], BaseDocumentTransformer):
         return passages_of(documents)
 
     def _write(
-        self, documents: Sequence[Document], done: ingest.Transformed
+        self, documents: Sequence[Document], done: transformer.Transformed
     ) -> list[Document]:
         leaving = documents_of(done.passages)
         if self._rebuilds:

@@ -31,7 +31,7 @@ from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, enforce
-from sdrag import ingest, masking
+from sdrag import ingest, masking, transformer
 from sdrag.disclosure.hierarchy import SOURCES_KEY
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
@@ -49,7 +49,7 @@ _COPIES_OF_TEXT = ("window", "original_text")
 """The metadata keys in which sentence windows keep the text."""
 
 
-class IngestTransformer(TransformComponent, ingest.Transformer[BaseNode]):
+class IngestTransformer(TransformComponent, transformer.Transformer[BaseNode]):
     """What the core does with passages, over nodes."""
 
     policy_hash: str = ""
@@ -102,7 +102,7 @@ class IngestTransformer(TransformComponent, ingest.Transformer[BaseNode]):
         return tuple(map(passage_of, documents))
 
     def _write(
-        self, documents: Sequence[BaseNode], done: ingest.Transformed
+        self, documents: Sequence[BaseNode], done: transformer.Transformed
     ) -> list[BaseNode]:
         originals = {}
         if not self._rebuilds:
@@ -126,7 +126,7 @@ class IngestTransformer(TransformComponent, ingest.Transformer[BaseNode]):
         return await enforce(do, self._engine, steps)
 
     def __repr__(self) -> str:
-        return ingest.Transformer.__repr__(self)
+        return transformer.Transformer.__repr__(self)
 
     __str__ = __repr__
 
@@ -246,7 +246,7 @@ class InjectionScanner(
     """
 
     def _write(
-        self, documents: Sequence[BaseNode], done: ingest.Transformed
+        self, documents: Sequence[BaseNode], done: transformer.Transformed
     ) -> list[BaseNode]:
         """Return what is left, with the default templates: no scan reads others."""
         left = super()._write(documents, done)

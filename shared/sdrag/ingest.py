@@ -1,22 +1,18 @@
 """
-Ingest: what is done with the documents of a framework before they are stored.
+Ingest: what is done with documents before they are stored.
 
-A `Transformer` reads documents as passages, transforms them, and writes documents
-again: their constraints are bound, injections are dropped, they are redacted for one
-audience, or summarized (what links people is masked in `sdrag.masking`). The documents
-of one source come together, in their order. One without an id is given one, since what
-is remembered of it is found by that. An adapter says how documents are read and
-written. `bind_corpus` binds a corpus in a pool.
+Their constraints are bound, injections are dropped, they are redacted for one audience,
+or summarized; what links people is masked in `sdrag.masking`. `bind_corpus` binds a
+corpus in a pool.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
-from uuid import uuid4
+from typing import Generic
 
 from sdrag.disclosure import Ingested, forget_document
 from sdrag.disclosure.hierarchy import HierarchySettings, add_summaries
@@ -39,102 +35,13 @@ from sdrag.parallel import Pool
 from sdrag.pipeline import bind
 from sdrag.policy import Policy, PolicySource, binds
 from sdrag.state import StateSource, open_state
-from sdrag.vocabulary import Confidential, Decision, Passage, Principal, is_unnamed
-from sdrag.wrapper import Embeddings, Model, Unpickled
+from sdrag.transformer import Document, Passages, Transformed, Transformer
+from sdrag.vocabulary import Passage, Principal, is_unnamed
+from sdrag.wrapper import Embeddings, Model
 
-Document = TypeVar("Document")
-R = TypeVar("R")
-Passages = tuple[Passage, ...]
 AT_ONCE = 1000
 _FOR_WORKER = 50
 """So many documents are read and bound together."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Transformed(Confidential):
-    """
-    What was made of passages.
-
-    Args:
-        given: What came in, in the order of the documents.
-        passages: What leaves. One that equals what came in is the document as it was.
-        decisions: Without content.
-        hidden: Metadata keys that are in no vector and no prompt.
-    """
-
-    given: Passages
-    passages: Passages
-    decisions: tuple[Decision, ...] = ()
-    hidden: tuple[str, ...] = ()
-
-
-class Transformer(Unpickled, Generic[Document]):
-    """What is done with the documents of a framework."""
-
-    _rebuilds: ClassVar[bool] = False
-    """Whether documents are built anew, since the old ones hold what was taken out."""
-    _engine: Engine
-
-    def _set_up(self, *given: Any, **settings: Any) -> None:
-        """Make the engine; each setting is an attribute of the class."""
-        self._engine = self._make_engine(*given)
-        for name, value in settings.items():
-            setattr(self, f"_{name}", value)
-
-    # Not abstract: LlamaIndex puts what abstract methods are given into its spans.
-    def _steps(self, passages: Passages) -> Steps[Transformed]:
-        """Transform passages, whose ids differ."""
-        raise NotImplementedError
-
-    def _cache_key(self) -> str:
-        """Name what decides the result beside the policy and the models."""
-        return ""
-
-    def _read(self, documents: Iterable[Document]) -> Passages:
-        """Return documents as passages."""
-        raise NotImplementedError
-
-    def _write(
-        self, documents: Sequence[Document], done: Transformed
-    ) -> list[Document]:
-        """Return the documents that leave."""
-        raise NotImplementedError
-
-    async def _enforce(self, do: Caller, steps: Steps[R]) -> R:
-        """Drive steps out of the tracers' sight, and announce what was decided."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(policy_hash={self._engine.policy_hash!r})"
-
-    __str__ = __repr__
-
-    async def _transform(
-        self, do: Caller, documents: Sequence[Document]
-    ) -> list[Document]:
-        steps = self._read_and(self._steps, documents, gives_ids=True)
-        return self._write(documents, await self._enforce(do, steps))
-
-    def _read_and(
-        self,
-        work: Callable[[Passages], Steps[R]],
-        documents: Iterable[Document],
-        *,
-        gives_ids: bool = False,
-    ) -> Steps[R]:
-        """Work on documents, which are read while nothing is logged or traced."""
-        passages = self._read(documents)
-        if gives_ids:
-            passages = tuple(
-                replace(each, id=str(uuid4())) if is_unnamed(each) else each
-                for each in passages
-            )
-        ids = [each.id for each in passages if not is_unnamed(each)]
-        if len({*ids}) < len(ids):
-            raise UsageError(
-                "Two documents have the same id.", hint="Give each document its own id."
-            )
-        return (yield from work(passages))
 
 
 class ConstraintBinder(Transformer[Document], Generic[Document, Model, Embeddings]):

@@ -15,7 +15,6 @@ from typing import Generic
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.ingest import Document, Passages, Transformed, Transformer
 from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.fitting import Entities, Fitted, Update, fit_steps
 from sdrag.linkage.replacing import check_style
@@ -24,6 +23,7 @@ from sdrag.placeholders import Placeholders
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.state.keys import Keys
+from sdrag.transformer import Document, Passages, Transformed, Transformer
 from sdrag.vocabulary import is_unnamed
 from sdrag.wrapper import Embeddings, Model
 

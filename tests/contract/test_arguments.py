@@ -38,12 +38,12 @@ each_package = pytest.mark.parametrize(
     "package", PACKAGES, ids=lambda package: package.__name__
 )
 REFUSED = [
-    ("authorize", 3, "`authorize` must be callable, got int"),
-    ("audit", 3, "`audit` must be callable, got int"),
+    ("authorize", NAME, "`authorize` must be callable, got str"),
+    ("audit", NAME, "`audit` must be callable, got str"),
     ("audit", [3], "`audit` must be callable, got int"),
-    ("judges", {"relevance": 3}, "A judge must be callable, got int"),
+    ("judges", {"relevance": NAME}, "A judge must be callable, got str"),
     ("judges", {"beauty": len}, "`judges` has no place for 'beauty'"),
-    ("limits", 3, "A int is no limits"),
+    ("limits", NAME, "A str is no limits"),
     ("state", 3, "A state must be a path or a State, got int"),
 ]
 
@@ -52,8 +52,9 @@ REFUSED = [
 def test_what_cannot_do_its_work_is_refused(build):
     """Before a question is asked, for then it would only withhold."""
     for argument, value, expected in REFUSED:
-        with pytest.raises(UsageError, match=expected):
+        with pytest.raises(UsageError, match=expected) as caught:
             build(SCENARIO, **{argument: value})
+        assert NAME not in str(caught.value)
 
 
 @each_package

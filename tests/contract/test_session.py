@@ -61,36 +61,6 @@ def test_every_face_limits_a_session(face, state):
     assert ask(face, FIRST, None) == [CLINIC]
 
 
-PERSON = "Annika Karlsson, born 4 May 1971, pays by DE89370400440532013000."
-AGAIN = (
-    "The boat of Annika\nKarlsson was sold.",
-    "The boat of Annika K&#97;rlsson was sold.",
-    "Write to annika.karlsson@fjord.example about the boat.",
-    "Born 05/04/1971, she sailed.",
-    "The account is DE89 3704 0044 0532 0130 00, she says.",
-)
-
-
-@through(*FACES)
-def test_every_face_knows_a_person_again(face, state):
-    """Over a line end, encoded, as an address, a date or an account."""
-    policy = {
-        "session": {"max_risk": 0.3, "action": "decline"},
-        "linkage": {"edge_threshold": 0.3},
-    }
-
-    def ask(face, name, text):
-        passage = Passage(name, text, document_id=name)
-        return texts(
-            face(Scenario(text, [passage], policy, principal=ADA, state=state))
-        )
-
-    for number, text in enumerate(AGAIN):
-        with acting_as(ADA, f"s{number}"):
-            assert ask(core_run, "a", PERSON) == [PERSON]
-            assert ask(face, "b", text) == []
-
-
 def test_langchain_takes_the_session_from_the_config(state):
     """By every way to call, before that of `acting_as`; a stream keeps its own."""
     config = {"configurable": {"session_id": "s", "principal": ADA}}

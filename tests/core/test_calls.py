@@ -198,32 +198,6 @@ def test_an_error_of_ours_is_handed_on_as_it_is():
     assert str(outcome.error) == str(ours)
 
 
-@pytest.mark.parametrize(
-    ("errors", "calls", "answered"),
-    [
-        ([], 1, True),
-        ([ValueError()], 2, True),
-        ([ValueError(), ValueError()], 2, False),
-        ([TimeoutError()], 1, False),
-        ([UsageError("no")], 1, False),
-    ],
-)
-def test_retries_are_bounded(errors, calls, answered):
-    """A failed call is made again, so often; one that took its time is not."""
-    left, made = list(errors), []
-
-    def call(item):
-        made.append(item)
-        if left:
-            raise left.pop(0)
-        return "fine"
-
-    (outcome,) = run(complete([PROMPT]), runner(call, attempts=2))
-
-    assert len(made) == calls
-    assert isinstance(outcome, Reply) is answered
-
-
 def test_context_reaches_the_call(face):
     """What is context-local to the caller is so to the call."""
     who = contextvars.ContextVar("who", default="nobody")

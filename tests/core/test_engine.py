@@ -48,19 +48,10 @@ def test_another_policy_keeps_the_other_arguments():
 
 def test_what_cannot_do_its_work_is_refused():
     """When it is passed, by its type and without its content."""
-    for name, value in (
-        ("audit", SECRET),
-        ("authorize", SECRET),
-        ("judges", {"beauty": len}),
-        ("judges", {"relevance": SECRET}),
-        ("limits", SECRET),
-    ):
-        with pytest.raises(UsageError) as caught:
-            Options(**{name: value})
-        assert SECRET not in str(caught.value)
     for name in ("llm", "embeddings", "options"):
-        with pytest.raises(UsageError):
+        with pytest.raises(UsageError) as caught:
             Engine(POLICY, **{name: SECRET})
+        assert SECRET not in str(caught.value)
 
     assert repr(Options(authorize=print)) == "Options(authorize, audit)"
     assert SECRET not in repr(Engine(POLICY))

@@ -92,14 +92,6 @@ def test_threads_with_the_context_are_suppressed_too(log):
     assert log.messages == [HIDDEN]
 
 
-def test_without_the_filter_the_text_is_logged(caplog):
-    """As `SECURITY.md` says; a wrapper warns of it, once in a process."""
-    with suppress_logs():
-        record = write(caplog)
-
-    assert record.getMessage() == f"found {RAW}"
-
-
 def test_a_wrapper_warns_once_where_no_handler_has_the_filter(caplog, monkeypatch):
     root = logging.getLogger()
     monkeypatch.setattr(root, "handlers", [caplog.handler])

@@ -25,7 +25,7 @@ from sdrag.effects.steps import (
     run,
 )
 from sdrag.effects.tokens import Completion, text_of
-from sdrag.errors import ModelError
+from sdrag.errors import ModelError, UsageError
 from sdrag.options import Options
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
@@ -257,12 +257,19 @@ def test_what_the_provider_reports_stands_and_the_rest_is_estimated(reply, token
         ([ValueError(), ValueError()], 2, (6, 0)),
         ([RateLimitError()], 2, (3, 1)),
         ([RateLimitError(), ValueError()], 3, (6, 1)),
+        ([TimeoutError()], 1, (3, 0)),
+        ([UsageError("no")], 1, (3, 0)),
     ],
 )
 def test_what_is_asked_again_counts_again(errors, calls, tokens, ask):
-    """In one round trip; a refusal for now took no tokens, since nobody read it."""
-    ask(failing_first(*errors), attempts=2)
+    """
+    In one round trip; a refusal for now took no tokens, since nobody read it.
 
+    A failed call is made again, so often; one that took its time is not.
+    """
+    (outcome,) = ask(failing_first(*errors), attempts=2)
+
+    assert isinstance(outcome, Reply) is (tokens[1] > 0)
     assert ask.meter.calls == calls
     assert (ask.meter.tokens_in, ask.meter.tokens_out) == tokens
     assert ask.meter.round_trips == 1

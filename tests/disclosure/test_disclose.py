@@ -83,23 +83,6 @@ def failing(_):
 
 @each_row(
     "model, locator",
-    [
-        (None, BROKEN),
-        (lambda _: said(), BROKEN),
-    ],
-)
-def test_doubt_withholds(model, locator):
-    """Whatever goes wrong, the passage does not leave, and no reason quotes it."""
-    disclosed = asked(model, locator)
-
-    assert [r.passage for r in disclosed.redactions] == [None]
-    assert disclosed.decisions[0].action == "withheld"
-    assert disclosed.decisions[0].reason
-    assert SECRET not in repr(disclosed)
-
-
-@each_row(
-    "model, locator",
     [(lambda _: said(SECRET), BLIND), (None, SEEING), (lambda _: said(), SEEING)],
 )
 def test_either_finding_is_enough(model, locator):
@@ -123,18 +106,26 @@ def test_an_explicit_empty_verdict_is_honoured():
     "model, locator",
     [
         (failing, LocalLocator()),
+        (None, BROKEN),
         (lambda _: '{"verdicts": []}', LocalLocator()),
         (lambda _: said(), BROKEN),
     ],
 )
 def test_doubt_is_not_remembered(model, locator):
-    """What could not be judged counts as not looked for: it is read once more."""
+    """
+    What could not be judged counts as not looked for: it is read once more.
+
+    Whatever goes wrong, the passage does not leave, and no reason quotes it.
+    """
     state = open_state()
     doubted = asked(model, locator, state=state, rule=ONLY)
 
     again = asked(lambda _: said(SECRET), SEEING, state=state, rule=ONLY)
 
-    assert doubted.redactions[0].passage is None
+    assert [r.passage for r in doubted.redactions] == [None]
+    assert doubted.decisions[0].action == "withheld"
+    assert doubted.decisions[0].reason
+    assert SECRET not in repr(doubted)
     assert again.redactions[0].passage.text == f"{PUBLIC} saw [withheld] there."
 
 

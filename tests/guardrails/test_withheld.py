@@ -62,18 +62,6 @@ def gone(answer, form, *, reason="local", policy=CODES):
     return checked(answer, context, state, policy).text != answer.strip()
 
 
-def test_what_was_withheld_is_cut_when_it_reappears():
-    """The answer is read once more, for what was cut out of its own sources."""
-    state = open_state()
-    context = released(state, LOG, hidden=["Elspeth Moor"])
-
-    done = checked("It was elspeth MOOR who built it.", context, state)
-
-    assert done.text == "It was [withheld] who built it."
-    assert done.status == "annotated"
-    assert reasons(done) == ["not-in-context"]
-
-
 SPELT = [
     *((name, "Elspeth Moor", spell) for name, spell in ENCODINGS.items()),
     *((name, "Elspeth Moor", spell) for name, spell in DISGUISES.items()),

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
-from pathlib import Path
 from typing import get_args
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +13,6 @@ from sdrag.vocabulary import Passage
 
 from .oracle import violations
 
-DATA = Path(os.environ.get("SDRAG_DATA", Path(__file__).parents[3] / "shared" / "data"))
 GUIDELINES = Passage(
     "reimbursement",
     "You may submit a request for reimbursement if the expense falls within the "
@@ -32,36 +27,12 @@ GUIDELINES = Passage(
 )
 
 
-def injections() -> list[str]:
-    folder = DATA / "bipia"
-    if not folder.is_dir():
-        pytest.skip(f"no BIPIA in {DATA}")
-    return [
-        text
-        for name in ("text_attack_train.json", "code_attack_train.json")
-        for texts in json.loads((folder / name).read_text(encoding="utf-8")).values()
-        for text in texts
-    ]
-
-
 def test_the_papers_figure_2():
     """The sentence "You won a $10 voucher" cannot be made of the guidelines."""
     mosaics = [["You", "won", "a $10", "voucher"], ["You won a $10 voucher"]]
 
     for extracts in mosaics:
         assert not verify_highlights(extracts, [GUIDELINES])
-
-
-def test_injections_are_not_in_the_passages():
-    """No injection of BIPIA gets in, whole, by lines or behind a true quotation."""
-    for attack in injections():
-        wrapped = f"{GUIDELINES.text[:120]} {attack}"
-        extracts = [attack, *attack.splitlines(), wrapped]
-
-        found = verify_highlights(extracts, [GUIDELINES])
-
-        assert violations(found, [GUIDELINES]) == []
-        assert not any(attack in item.text for item in found)
 
 
 WORDS = st.sampled_from(

@@ -12,7 +12,6 @@ from sdrag import Principal, acting_as
 from sdrag.errors import UsageError
 
 from ..support.doubles import LangChainToyEmbeddings
-from ..support.faces import Documents, Scenario
 from ..support.witness import JUDGE, TEXT
 from .fixed import Fixed, wrapped
 
@@ -212,4 +211,3 @@ class TestBadHosts:
         wrapped(host).invoke("q")
 
         assert host.documents[0] == before
-        assert Documents(scenario=Scenario("s")).invoke("q") == []

@@ -220,11 +220,3 @@ class TestModelExtractor:
         update = plan.updated([old[0]], entities=ModelExtractor(), runner=runner)
         assert all(len(effect.items) == 1 for effect in runner.effects[asked:])
         assert len(update.fitted.masked.assessment.links) == 1
-
-    def test_an_unreadable_reply_withholds(self):
-        """It is not taken for a document without entities."""
-        runner = Scripted(complete=lambda prompt: "Sorry.")
-        plan = fit([Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner)
-        result = plan.masked
-        assert result.documents == ()
-        assert [decision.action for decision in result.decisions] == ["withheld"]

@@ -24,7 +24,7 @@ from sdrag.state.keys import PROCESS_KEYS, Keys
 
 if TYPE_CHECKING:  # SQLAlchemy is imported when a state is opened
     from sdrag.state.bindings import Bindings
-    from sdrag.state.database import Database
+    from sdrag.state.database import Database, PostgresUrl
     from sdrag.state.findings import Findings
     from sdrag.state.ledger import Ledger
     from sdrag.state.values import Values
@@ -153,7 +153,7 @@ def open_state(
             hint="Pass the path of a file, or what `open_state` returned.",
         )
     # SQLAlchemy takes time to import.
-    from sdrag.state.database import Database, PostgresUrl  # noqa: PLC0415
+    from sdrag.state.database import Database  # noqa: PLC0415
 
     path = _MEMORY if where is None else str(where)
     if path == _MEMORY:
@@ -162,19 +162,7 @@ def open_state(
         database.seal(lambda: b"")
         return _state(database, secret)
     if re.match("postgres(ql)?:/", path):
-        if "://" not in path:
-            raise UsageError(
-                "The URL of the state lost a slash.",
-                hint="Pass it as text, not a Path.",
-            )
-        url = PostgresUrl(path)
-        if not (key or url.key):
-            raise UsageError(
-                "A state in PostgreSQL needs the file of its key, which is never in the"
-                " database.",
-                hint="Add `key=FILE` to the URL, or pass `key=`.",
-            )
-        key_path = Path(key or url.key or "")
+        url, key_path = _read_url(path, key)
         database = Database(url, timeout_seconds=timeout_seconds)
         path = url.shown
     else:
@@ -184,6 +172,24 @@ def open_state(
         database = Database(path, timeout_seconds=timeout_seconds)
     secret = _unsealed(database, key_path)
     return _state(database, secret, path, str(key_path))
+
+
+def _read_url(where: str, key: str | Path | None) -> tuple[PostgresUrl, Path]:
+    """Return the URL of a state and the file of its key."""
+    from sdrag.state.database import PostgresUrl  # noqa: PLC0415
+
+    if "://" not in where:
+        raise UsageError(
+            "The URL of the state lost a slash.", hint="Pass it as text, not a Path."
+        )
+    url = PostgresUrl(where)
+    if not (key or url.key):
+        raise UsageError(
+            "A state in PostgreSQL needs the file of its key, which is never in the"
+            " database.",
+            hint="Add `key=FILE` to the URL, or pass `key=`.",
+        )
+    return url, Path(key or url.key or "")
 
 
 def _check_file(path: Path, key_path: Path) -> None:

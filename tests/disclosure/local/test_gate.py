@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sdrag.disclosure.local import LocalLocator, by_meaning, scorer
+from sdrag.disclosure.local import LocalLocator, by_meaning
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.scorer import GateScores, Scores, decide, score
 from sdrag.effects.steps import Failure, Reply, run
@@ -220,24 +219,6 @@ def test_a_network_that_fails_withholds(monkeypatch, part) -> None:
     monkeypatch.setattr(by_meaning, part, broken)
 
     assert _located([SAFE], HOW) == []
-
-
-def test_a_chance_that_is_no_number_withholds(monkeypatch) -> None:
-    """It would compare as harmless."""
-    load = scorer._load
-
-    def broken(name, graph):
-        network = load(name, graph)
-        if graph != "gate":
-            return network
-        return SimpleNamespace(
-            run=lambda **given: [logits * np.nan for logits in network.run(**given)]
-        )
-
-    monkeypatch.setattr(scorer, "_load", broken)
-
-    with pytest.raises(InternalError):
-        decide([(0, SAFE)], [HOW])
 
 
 def test_a_higher_sensitivity_withholds_all_that_a_lower_one_does() -> None:

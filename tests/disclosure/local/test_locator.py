@@ -145,16 +145,6 @@ def test_whatever_identifies_goes_where_that_is_asked_for(constraint) -> None:
     assert "It rained for most of the day." in left
 
 
-STATED = "Nobody may learn that Meyers has diabetes"
-
-
-def test_a_secret_that_the_constraint_states_goes() -> None:
-    """Its own words are spared only where they are not what must not be said."""
-    (left,) = _left(["Meyers has diabetes and a dog."], STATED)
-
-    assert "diabetes" not in left
-
-
 NAMED = (
     "Jonathan Meyers works for ACME Corp in Oslo. Meyers is ill. ACME sells rope."
     " The harbour was quiet."
@@ -178,6 +168,13 @@ SAFE = "The Whitfield safe stood open. He opened the safe with a stethoscope."
         ("Hide How The Safe Was Opened", SAFE, "stethoscope", ""),
         ("KEEP BACK HOW THE SAFE WAS OPENED", SAFE, "stethoscope", ""),
         ("Remove Ann", "The annual report is here.", "Ann", "annual"),
+        # A secret that is stated goes with its words.
+        (
+            "Nobody may learn that Meyers has diabetes",
+            "Meyers has diabetes and a dog.",
+            "diabetes",
+            "",
+        ),
     ],
 )
 def test_a_name_goes_wherever_it_stands(constraint, text, gone, kept) -> None:

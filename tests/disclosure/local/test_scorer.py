@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure.local import scorer
-from sdrag.disclosure.local.scorer import score
+from sdrag.disclosure.local.scorer import decide, score
 from sdrag.errors import InternalError, UsageError
 
 SAFE = (
@@ -63,21 +63,30 @@ def test_whatever_the_script_words_stand_where_they_are_said_to(text: str) -> No
     assert found.words[-1].end <= len(f"Start. {text}")
 
 
+@pytest.mark.parametrize(
+    ("graph", "read"),
+    [
+        ("scorer", lambda: score([SAFE], ["Hide it"])),
+        ("gate", lambda: decide([(0, SAFE)], ["Hide it"])),
+    ],
+)
 @pytest.mark.parametrize("chance", [np.nan, np.inf])
-def test_a_chance_that_is_no_number_withholds(monkeypatch, chance) -> None:
+def test_a_chance_that_is_no_number_withholds(monkeypatch, graph, read, chance) -> None:
     """It would compare as harmless."""
     load = scorer._load
 
-    def broken(name, graph):
-        network = load(name, graph)
-        if graph != "scorer":
+    def broken(name, loaded):
+        network = load(name, loaded)
+        if loaded != graph:
             return network
-        return SimpleNamespace(run=lambda **given: [network.run(**given)[0] * chance])
+        return SimpleNamespace(
+            run=lambda **given: [each * chance for each in network.run(**given)]
+        )
 
     monkeypatch.setattr(scorer, "_load", broken)
 
     with pytest.raises(InternalError):
-        score([SAFE], ["Hide it"])
+        read()
 
 
 def test_a_constraint_too_long_to_be_read_is_refused() -> None:

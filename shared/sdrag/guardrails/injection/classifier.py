@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -97,8 +97,6 @@ CONTRASTS = 4
 WIDTH = DIMENSIONS + CONTRASTS + len(FORMS) + 1
 """How many numbers describe a window."""
 
-Embedder = Callable[[Sequence[str]], "Vectors"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Windows(Confidential):
@@ -121,11 +119,7 @@ def cut(text: str, readings: Sequence[Reading] = ()) -> Windows:
     return Windows(tuple(span for span, _ in pairs), tuple(words for _, words in pairs))
 
 
-def classify(
-    cuts: Sequence[Windows],
-    head: InjectionHead | None = None,
-    embedder: Embedder = embed_texts,
-) -> list[list[tuple[Span, float]]]:
+def classify(cuts: Sequence[Windows]) -> list[list[tuple[Span, float]]]:
     """Return each window of each text with the probability that it is an injection."""
     judged = [
         pieces if has_context(pieces.texts) else Windows((), ()) for pieces in cuts
@@ -133,7 +127,7 @@ def classify(
     texts = [text for pieces in judged for text in pieces.texts]
     if not texts:
         return [[] for _ in cuts]
-    vectors, trained, start = embedder(texts), head or load_head(), 0
+    vectors, trained, start = embed_texts(texts), load_head(), 0
     classified: list[list[tuple[Span, float]]] = []
     for pieces in judged:
         end = start + len(pieces.texts)

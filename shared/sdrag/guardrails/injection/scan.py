@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -89,19 +89,9 @@ class ScanResult:
         )
 
 
-Classify = Callable[[Sequence["Windows"]], Sequence[Sequence[tuple[Span, float]]]]
-"""Gives the windows of each text with the probability that they are an injection."""
-
-
-def scan_text(
-    text: str, section: InjectionSection, *, classify: Classify | None = None
-) -> ScanResult:
-    """
-    Scan a text with the patterns and, where the policy says so, the trained head.
-
-    `classify`: another head than the shipped one.
-    """
-    (scan,) = _scan_texts([text], section, classify)
+def scan_text(text: str, section: InjectionSection) -> ScanResult:
+    """Scan a text with the patterns and, where the policy says so, the trained head."""
+    (scan,) = _scan_texts([text], section)
     return replied(scan)
 
 
@@ -152,7 +142,7 @@ def scan_passages(
 
 
 def _scan_texts(
-    texts: Sequence[str], section: InjectionSection, classify: Classify | None = None
+    texts: Sequence[str], section: InjectionSection
 ) -> list[Outcome[ScanResult]]:
     """Scan texts by the patterns, and by the head, which reads all windows at once."""
     readings = try_each(partial(_read, section=section), texts)
@@ -166,11 +156,9 @@ def _scan_texts(
     }
     if not windows:
         return scans
-    if classify is None:
-        from sdrag.guardrails.injection import classifier  # noqa: PLC0415 -- numpy
+    from sdrag.guardrails.injection import classifier  # noqa: PLC0415 -- numpy
 
-        classify = classifier.classify
-    (judged,) = try_each(classify, [[*windows.values()]])
+    (judged,) = try_each(classifier.classify, [[*windows.values()]])
     for number, at in enumerate(windows):
         if isinstance(judged, Failure):
             scans[at] = judged

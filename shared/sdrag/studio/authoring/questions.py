@@ -24,6 +24,7 @@ from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
 
+_MOST = 10
 _READ = 1500
 """Sentences that are read; what is further on teaches another time."""
 _JUDGED = 40
@@ -55,10 +56,8 @@ class Question(Confidential):
         return {"text": self.text, "keeps": [self.text]}
 
 
-def find_questions(
-    policy: Policy, documents: Sequence[Passage], most: int = 10
-) -> list[Question]:
-    """Return the sentences of documents whose answers would teach a policy most."""
+def find_questions(policy: Policy, documents: Sequence[Passage]) -> list[Question]:
+    """Return ten sentences of documents whose answers would teach a policy most."""
     rules = [
         (number, rule)
         for number, rule in enumerate(policy.rules)
@@ -78,10 +77,10 @@ def find_questions(
         for chance, text in zip(judge(rule, some), some, strict=True)
     ]
     chosen: list[tuple[int, str]] = []
-    share = -(-most // len(rules))
+    share = -(-_MOST // len(rules))
     for _, number, text in sorted(doubts):
         of_rule = sum(taken == number for taken, _ in chosen)
-        if len(chosen) < most and of_rule < share and _is_new(text, chosen):
+        if len(chosen) < _MOST and of_rule < share and _is_new(text, chosen):
             chosen.append((number, text))
     return [Question(n, text, _choose(policy, n, text)) for n, text in chosen]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -26,8 +26,10 @@ from sdrag.studio.cli.common import (
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
+    from sdrag.framework import Model
     from sdrag.studio.evaluation.examples import ExampleFailure, ExampleResults
     from sdrag.studio.evaluation.teaching import Change, Taught
+    from sdrag.vocabulary import Passage
 
 _WRONG = {
     "hides": "must be hidden, and is shown.",
@@ -90,10 +92,6 @@ def check(
 
     Example: sdrag check policy.yaml
     """
-    from sdrag.disclosure.constraint_parser import parse
-    from sdrag.studio.evaluation.examples import run_examples
-    from sdrag.studio.evaluation.teaching import compare_documents, measure_teaching
-
     if schema is not None:
         _print_schema(schema)
         return
@@ -103,41 +101,28 @@ def check(
     if not policies:
         raise UsageError("There is no policy file to check.", hint="Name one.")
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
-    result: dict[str, Any] = {"constraints": [], "guards": [], "errors": []}
     read = read_input([documents], rows=False).documents if documents else []
+    result: dict[str, Any] = {"constraints": [], "guards": [], "errors": []}
     examples: dict[str, Any] = {"passed": 0, "failed": 0, "failures": []}
     causes: Counter[str] = Counter()
     refused = 0
     for path in policies:
         try:
-            policy = Policy.read(path)
-            check_not_empty(policy)
+            checked = _try(path, model, read)
         except PolicyError as error:
             result["errors"] += _problems(path, error)
             continue
-        parsed = [parse(rule) for rule in policy.rules]
-        results = run_examples(policy, model)
-        taught = {each.constraint_id: each for each in measure_teaching(policy)}
-        changes = compare_documents(policy, read) if read else {}
-        rows = [
-            _as_dict(path, constraint, policy)
-            | _teaching(constraint.constraint.id, taught, changes)
-            for constraint in parsed
-        ]
+        policy, rows = checked.policy, [*_rows(checked)]
         result["constraints"] += rows
         result["guards"] += [g for g in policy.guards if g not in result["guards"]]
-        examples["passed"] += results.passed
-        examples["failed"] += results.failed
-        examples["failures"] += _failures(path, results)
-        causes += Counter(results.model_failures)
+        examples["passed"] += checked.results.passed
+        examples["failed"] += checked.results.failed
+        examples["failures"] += _failures(checked)
+        causes += Counter(checked.results.model_failures)
         if model is None and policy.when_not_understood == "refuse":
             refused += sum(row["status"] == "needs_model" for row in rows)
         if not as_json:
-            lines = {
-                name: [*_describe_teaching(taught[name], changes)] for name in taught
-            }
-            show_all = _print_brief if brief else _print
-            show_all(path, policy, parsed, results, lines, has_model=model is not None)
+            (_print_brief if brief else _print)(checked)
     is_wrong = bool(examples["failed"] or refused or causes)
     status = 2 if result["errors"] else int(is_wrong)
     result = {"ok": not status, **result, "examples": examples}
@@ -148,6 +133,33 @@ def check(
         if not (result["errors"] or brief):
             typer.echo(_NEXT.format(path=policies[0]))
     raise typer.Exit(status)
+
+
+class _Checked(NamedTuple):
+    """A policy, how its sentences are understood, and what its examples do."""
+
+    path: Path
+    policy: Policy
+    constraints: Sequence[ParsedConstraint]
+    results: ExampleResults
+    taught: Mapping[str, Taught]
+    changes: Mapping[str, Change]
+    has_model: bool
+
+
+def _try(path: Path, model: Model | None, documents: Sequence[Passage]) -> _Checked:
+    """Read a policy, and try it; the documents show what its examples change."""
+    from sdrag.disclosure.constraint_parser import parse
+    from sdrag.studio.evaluation.examples import run_examples
+    from sdrag.studio.evaluation.teaching import compare_documents, measure_teaching
+
+    policy = Policy.read(path)
+    check_not_empty(policy)
+    parsed = [parse(rule) for rule in policy.rules]
+    taught = {each.constraint_id: each for each in measure_teaching(policy)}
+    changes = compare_documents(policy, documents) if documents else {}
+    results = run_examples(policy, model)
+    return _Checked(path, policy, parsed, results, taught, changes, model is not None)
 
 
 def _print_schema(name: Literal["policy", "audit"]) -> None:
@@ -192,34 +204,33 @@ def _problems(path: Path, error: PolicyError) -> Iterator[dict[str, Any]]:
         yield {**place, "message": str(problem)}
 
 
-def _as_dict(path: Path, parsed: ParsedConstraint, policy: Policy) -> dict[str, Any]:
-    """Return how a constraint is understood, in no word of it."""
+def _rows(checked: _Checked) -> Iterator[dict[str, Any]]:
+    """Yield how each constraint is understood and taught, in no word of it."""
     from sdrag.disclosure.enforceable import find_less, why_not
 
-    reason = why_not(parsed, policy)
-    return {
-        "file": str(path),
-        "id": parsed.constraint.id,
-        "kind": parsed.kind,
-        "types": sorted(parsed.types),
-        "people": parsed.people,
-        "status": "needs_model" if reason else "understood",
-        "recognisers_off": find_less(parsed, policy),
-        "reason": reason,
-    }
+    for parsed in checked.constraints:
+        name, reason = parsed.constraint.id, why_not(parsed, checked.policy)
+        yield {
+            "file": str(checked.path),
+            "id": name,
+            "kind": parsed.kind,
+            "types": sorted(parsed.types),
+            "people": parsed.people,
+            "status": "needs_model" if reason else "understood",
+            "recognisers_off": find_less(parsed, checked.policy),
+            "reason": reason,
+            **_teaching(checked.taught.get(name), checked.changes.get(name)),
+        }
 
 
-def _teaching(
-    name: str, taught: Mapping[str, Taught], changes: Mapping[str, Change]
-) -> dict[str, Any]:
+def _teaching(taught: Taught | None, change: Change | None) -> dict[str, Any]:
     """Return what examples teach a constraint, in no word of them."""
-    if name not in taught:
+    if taught is None:
         return {}
-    each, change = taught[name], changes.get(name)
     figures: dict[str, Any] = {
-        "shown": each.shown,
-        "found_by_others": each.found,
-        "odd": [{"example": o.example, "kind": o.kind} for o in each.odd],
+        "shown": taught.shown,
+        "found_by_others": taught.found,
+        "odd": [{"example": o.example, "kind": o.kind} for o in taught.odd],
     }
     if change is not None:
         figures |= {"opened": len(change.opened), "closed": len(change.closed)}
@@ -246,11 +257,11 @@ def _describe_teaching(taught: Taught, changes: Mapping[str, Change]) -> Iterato
             yield f"sentences that its examples {kind}: {len(texts)}, “{quoted}”"
 
 
-def _failures(path: Path, results: ExampleResults) -> Iterator[dict[str, Any]]:
+def _failures(checked: _Checked) -> Iterator[dict[str, Any]]:
     """Yield which examples fail, in no word of them."""
-    for failure in results.failures:
+    for failure in checked.results.failures:
         yield {
-            "file": str(path),
+            "file": str(checked.path),
             "constraint": failure.constraint_id,
             "example": failure.example,
             "kind": failure.kind,
@@ -258,33 +269,26 @@ def _failures(path: Path, results: ExampleResults) -> Iterator[dict[str, Any]]:
         }
 
 
-def _print(
-    path: Path,
-    policy: Policy,
-    constraints: list[ParsedConstraint],
-    results: ExampleResults,
-    teaching: Mapping[str, Sequence[str]],
-    *,
-    has_model: bool,
-) -> None:
+def _print(checked: _Checked) -> None:
     """Print what a policy does, sentence by sentence."""
     from sdrag.studio.authoring.trial import opened_by
     from sdrag.studio.authoring.understood_as import keep_in_words, settings_of
 
-    failures: dict[str, list[ExampleFailure]] = {}
-    for failure in results.failures:
-        failures.setdefault(failure.constraint_id, []).append(failure)
-    typer.echo(f"{path}: a valid policy")
-    for number, parsed in enumerate(constraints, start=1):
+    policy, results = checked.policy, checked.results
+    typer.echo(f"{checked.path}: a valid policy")
+    for number, parsed in enumerate(checked.constraints, start=1):
         rule = parsed.constraint
         typer.echo(f"\n{number}. “{rule.text}” ({rule.id})")
-        described = _describe(parsed, policy, has_model=has_model)
-        for line in (*described, *teaching.get(rule.id, ())):
+        lines = [*_describe(parsed, policy, has_model=checked.has_model)]
+        if rule.id in checked.taught:
+            lines += _describe_teaching(checked.taught[rule.id], checked.changes)
+        for line in lines:
             typer.echo(fill(line, 88, initial_indent="   ", subsequent_indent="     "))
-        for failure in failures.get(rule.id, ()):
-            _print_failure(policy, failure)
+        for failure in results.failures:
+            if failure.constraint_id == rule.id:
+                _print_failure(policy, failure)
     typer.echo("")
-    if any(parsed.kind in {"meaning", "statement"} for parsed in constraints):
+    if any(parsed.kind in {"meaning", "statement"} for parsed in checked.constraints):
         typer.echo(fill(_NETWORKS, 88))
     for entry in policy.keep:
         keep, alone = entry.keep(), policy.model_copy(update={"keep": (entry,)})
@@ -296,23 +300,17 @@ def _print(
     typer.echo(f"examples: {results.passed} passed, {results.failed} failed")
 
 
-def _print_brief(
-    path: Path,
-    policy: Policy,
-    constraints: list[ParsedConstraint],
-    results: ExampleResults,
-    teaching: Mapping[str, Sequence[str]],
-    *,
-    has_model: bool,
-) -> None:
+def _print_brief(checked: _Checked) -> None:
     """Print a line for each sentence, and nothing that was tried."""
-    del teaching
     from sdrag.studio.authoring.understood_as import describe
 
+    results = checked.results
     failing = {failure.constraint_id for failure in results.failures}
-    typer.echo(f"{path}: a valid policy")
-    for parsed in constraints:
-        effects, _, warnings = describe(parsed, policy, has_model=has_model)
+    typer.echo(f"{checked.path}: a valid policy")
+    for parsed in checked.constraints:
+        effects, _, warnings = describe(
+            parsed, checked.policy, has_model=checked.has_model
+        )
         said = f"{'warns' if warnings else 'ok'}: {'; '.join(effects)}"
         if not effects:
             (said, *_) = warnings

@@ -95,20 +95,12 @@ def mask(
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """
     from sdrag.effects.runner import PortRunner
-    from sdrag.linkage.replacing import check_style
 
     started = perf_counter()
     rules = Policy() if policy is None else Policy.read(policy)
     key = None if key_file is None else _secret(key_file)
     plan = key_file and key_file.with_name(key_file.name + ".plan")
-    check_style(rules.linkage.replace, key)
-    if rules.linkage.replace == "rewrite" and llm == LOCAL:
-        raise UsageError(
-            "`linkage.replace: rewrite` needs a model.",
-            hint="Give one: --llm langchain:PROVIDER:MODEL.",
-        )
-    if rules.constraints and "linkage" not in rules.model_fields_set:
-        typer.echo(_NO_SENTENCE.format(count=len(rules.constraints)), err=True)
+    _check_rules(rules, key, has_model=llm != LOCAL)
     _check_target(source, target)
     check_writable(target, plan, report, graph)
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
@@ -176,6 +168,20 @@ def _secret(path: Path) -> bytes:
             f"The key file {path} cannot be read ({type(error).__name__}).",
             hint="Make one: `openssl rand -hex 32 > key`.",
         ) from None
+
+
+def _check_rules(rules: Policy, key: bytes | None, *, has_model: bool) -> None:
+    """Refuse what cannot be masked as the policy says; warn of what is not applied."""
+    from sdrag.linkage.replacing import check_style
+
+    check_style(rules.linkage.replace, key)
+    if rules.linkage.replace == "rewrite" and not has_model:
+        raise UsageError(
+            "`linkage.replace: rewrite` needs a model.",
+            hint="Give one: --llm langchain:PROVIDER:MODEL.",
+        )
+    if rules.constraints and "linkage" not in rules.model_fields_set:
+        typer.echo(_NO_SENTENCE.format(count=len(rules.constraints)), err=True)
 
 
 def _check_target(source: Path, target: Path) -> None:

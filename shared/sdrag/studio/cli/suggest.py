@@ -113,27 +113,17 @@ def suggest(
         raise UsageError(
             "--policy needs --must-stay, --must-go or --teach.", hint="Name words."
         )
-    if teach and policy is None:
-        raise UsageError("--teach needs --policy.", hint="Name the policy to teach.")
-    if write and policy is None:
-        raise UsageError("--write needs --policy.", hint="Name the policy to change.")
+    for option, is_given in (("--teach", teach), ("--write", write)):
+        if is_given and policy is None:
+            raise UsageError(f"{option} needs --policy.", hint="Name the policy.")
     if both := {*(must_stay or ())} & {*(must_go or ())}:
         raise UsageError(f"{len(both)} of the words must both stay and go.")
-    from sdrag.studio.authoring.edits import let_stay, make_go
-
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     documents = list(_sample(read_input(paths, rows=rows).documents))
     text, causes = (
         _propose(documents, goal, model) if policy is None else (text_of(policy), {})
     )
-    for label, words, change in (
-        ("must stay", must_stay, let_stay),
-        ("must go", must_go, make_go),
-    ):
-        text, notes = change(text, words or (), documents)
-        for each, note in zip(words or (), notes, strict=True):
-            line = f"# {label}, “{each}”: {note}"
-            typer.echo(" ".join(line.split()))  # a comment of one line
+    text = _change(text, documents, must_stay or (), must_go or ())
     if teach:
         text = _teach(text, documents)
     if write and policy is not None:
@@ -143,6 +133,26 @@ def suggest(
     for cause in causes:  # beside the policy, which may go into a file
         typer.echo(f"sdrag: model_failures: {cause}", err=True)
     raise typer.Exit(1 if causes else 0)
+
+
+def _change(
+    text: str,
+    documents: Sequence[Passage],
+    must_stay: Sequence[str],
+    must_go: Sequence[str],
+) -> str:
+    """Return the policy changed so that words stay or go; print how, as comments."""
+    from sdrag.studio.authoring.edits import let_stay, make_go
+
+    for label, words, change in (
+        ("must stay", must_stay, let_stay),
+        ("must go", must_go, make_go),
+    ):
+        text, notes = change(text, words, documents)
+        for each, note in zip(words, notes, strict=True):
+            line = f"# {label}, “{each}”: {note}"
+            typer.echo(" ".join(line.split()))  # a comment of one line
+    return text
 
 
 def _is_terminal() -> bool:
