@@ -96,51 +96,16 @@ def write_policy(constraints: int) -> dict[str, Any]:
 def measure_question(*, quick: bool) -> Tables:
     """Ask the bare retriever and each mode, in LangChain over Chroma on disk."""
     chunks, rounds = (10, 6) if quick else (20, 20)
-    policy, text = write_policy(20), write_text(1000 * chunks)
-    hiding = {**policy, "disclosure": {"influence": "none"}}
-    documents = [
-        Document(
-            text[1000 * number :][:1000],
-            id=f"chunk-{number}",
-            metadata={"source": f"text-{number // 10}"},
-        )
-        for number in range(chunks)
-    ]
+    text = write_text(1000 * chunks)
     numbers, words = count(), re.findall(r"[a-z]{5,}", text)
 
+    def ask(retriever: Any, name: str = "they") -> object:
+        number = next(numbers)
+        word, other = words[number], words[-number]
+        return retriever.invoke(f"What did {name} do about {word} and {other}?")
+
     with tempfile.TemporaryDirectory() as folder:
-
-        def wrap(
-            given: Mapping[str, Any], stored: list[Document], state: str | None
-        ) -> Any:
-            name = f"chunks-{next(numbers)}"
-            store = Chroma(name, LocalEmbeddings(), f"{folder}/chroma")
-            store.add_documents(stored)
-            bare = store.as_retriever(search_kwargs={"k": 10})
-            if not given:
-                return bare
-            return SelectiveDisclosureRetriever(
-                base_retriever=bare, policy=given, state=state
-            )
-
-        state = f"{folder}/state.sqlite"
-        ConstraintBinder(policy=policy, state=state).transform_documents(documents)
-        view = RedactingTransformer(policy=hiding, state=state)
-        redacted = view.transform_documents(documents)
-        bare = wrap({}, documents, None)
-        modes = {
-            "bare retriever": bare,
-            "wrapped": wrap(policy, documents, state),
-            "wrapped, `influence: none`": wrap(hiding, redacted, state),
-            "wrapped, `session`": wrap({**policy, "session": {}}, documents, state),
-        }
-        unbound = [wrap(policy, documents, None) for _ in range(0 if quick else 2)]
-
-        def ask(retriever: Any, name: str = "they") -> object:
-            number = next(numbers)
-            word, other = words[number], words[-number]
-            return retriever.invoke(f"What did {name} do about {word} and {other}?")
-
+        modes, unbound = _wrap_retrievers(folder, text, 0 if quick else 2)
         cold: dict[str, Work] = {
             name: lambda _, r=retriever: ask(r) for name, retriever in modes.items()
         }
@@ -150,7 +115,7 @@ def measure_question(*, quick: bool) -> Tables:
         }
         asked = compare("bare retriever", cold | warm, rounds)
         first: dict[str, Work] = {
-            "bare retriever": lambda _: ask(bare),
+            "bare retriever": lambda _: ask(modes["bare retriever"]),
             "wrapped, index never bound": lambda n: ask(unbound[n]),
         }
         if unbound:
@@ -163,17 +128,50 @@ def measure_question(*, quick: bool) -> Tables:
         }
         times = time_turns(cases, rounds)
     named: list[Row] = [
-        {
-            "retriever": case.split("; ")[0],
-            "name in the question": case.split("; ")[1],
-            **{
-                f"{share} %, ms": 1000 * float(np.percentile(taken, share))
-                for share in (10, 50, 90)
-            },
-        }
+        dict(zip(("retriever", "name in the question"), case.split("; "), strict=True))
+        | {f"{n} %, ms": 1000 * float(np.percentile(taken, n)) for n in (10, 50, 90)}
         for case, taken in times.items()
     ]
     return {"asked": asked, "named": named}
+
+
+def _wrap_retrievers(
+    folder: str, text: str, unbound: int
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return a retriever of each mode over a text, and some over an unbound index."""
+    policy, stores = write_policy(20), count()
+    hiding = {**policy, "disclosure": {"influence": "none"}}
+    documents = [
+        Document(
+            text[start:][:1000],
+            id=f"chunk-{start // 1000}",
+            metadata={"source": f"text-{start // 10_000}"},
+        )
+        for start in range(0, len(text), 1000)
+    ]
+
+    def store(stored: list[Document]) -> Any:
+        name = f"chunks-{next(stores)}"
+        chroma = Chroma(name, LocalEmbeddings(), f"{folder}/chroma")
+        chroma.add_documents(stored)
+        return chroma.as_retriever(search_kwargs={"k": 10})
+
+    def wrap(base: Any, given: Mapping[str, Any], state: str | None = None) -> Any:
+        return SelectiveDisclosureRetriever(
+            base_retriever=base, policy=given, state=state
+        )
+
+    state = f"{folder}/state.sqlite"
+    ConstraintBinder(policy=policy, state=state).transform_documents(documents)
+    view = RedactingTransformer(policy=hiding, state=state)
+    redacted = view.transform_documents(documents)
+    modes = {
+        "bare retriever": store(documents),
+        "wrapped": wrap(store(documents), policy, state),
+        "wrapped, `influence: none`": wrap(store(redacted), hiding, state),
+        "wrapped, `session`": wrap(store(documents), {**policy, "session": {}}, state),
+    }
+    return modes, [wrap(store(documents), policy) for _ in range(unbound)]
 
 
 def _find_name(text: str) -> str:
