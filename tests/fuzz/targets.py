@@ -7,29 +7,47 @@ must hold.
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import httpx
+import numpy as np
+import sqlalchemy as sa
 import yaml
 from atheris import FuzzedDataProvider
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.model.replies import read_answers, read_verdicts
+from sdrag.effects.steps import run
 from sdrag.errors import SdragError
 from sdrag.guardrails.statements.claims import claims
 from sdrag.guardrails.statements.quantities import read_quantities
 from sdrag.guardrails.statements.words import read_tokens
 from sdrag.highlight.verification import verify_highlights
+from sdrag.linkage import Fitted, fit
+from sdrag.linkage.plan_file import _cipher
+from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.state import State, open_state
+from sdrag.state.ledger import Shown
+from sdrag.state.tables import tables
 from sdrag.studio.authoring.policy_text import add, disable, find_disabled, read_policy
 from sdrag.studio.documents.reading import READERS, UnreadableError, read_bytes
+from sdrag.studio.workbench.app import Workbench, build_app
+from sdrag.studio.workbench.bodies import RequestBody
 from sdrag.text.cells import apply_edits, clip, place, plain_view, read_cells
 from sdrag.text.decoding import decode
 from sdrag.text.folding import fold
 from sdrag.text.spans import SpanUnion, merge, splice, subtract
 from sdrag.vocabulary import Constraint, Passage, Span
+
+from ..support.scripted import Scripted
 
 _LONGEST = 2_000
 """Characters of an input: what is longer teaches a fuzzer nothing more."""
@@ -217,6 +235,147 @@ def fuzz_replies(given: bytes) -> None:
     freed = read_answers(text, {"1": ["a"], "2": ["a", "b"]})
     assert freed.get("1", frozenset()) <= {"a"}
     assert freed.get("2", frozenset()) <= {"a", "b"}
+
+
+_NAME, _KEY = "Karlsson", b"sixteen bytes or more"
+_CHUNKS = (
+    Passage("a", f"The witness Jonathan {_NAME} came.", document_id="d"),
+    Passage("b", f"The gate that {_NAME.lower()} had left open.", document_id="d"),
+)
+
+
+@cache
+def _bind_chunks() -> tuple[State, Engine, dict[str, list[dict[str, object]]]]:
+    """Return a state of which every table has rows, an engine, and the rows."""
+    state = open_state()
+    engine = Engine(["Hide names of people"], state=state)
+    run(bind(_CHUNKS, engine), Scripted())
+    shown = [Shown(b"t" * 16, b"d" * 8, {"fact": 0.5})]
+    state.ledger.update(b"s" * 16, lambda _: shown, 0.0, 9.0)
+    state.values.add({"00" * 16: (b"d" * 8, {"[person-1]": _NAME})}, 0.0)
+    with state.database.reading() as connection:
+        rows = {
+            name: [dict(row._mapping) for row in connection.execute(sa.select(table))]
+            for name, table in tables.tables.items()
+        }
+    return state, engine, rows
+
+
+def fuzz_rows(given: bytes) -> None:
+    """Whatever is in a row of a state: it is refused, or nothing hidden is released."""
+    state, engine, rows = _bind_chunks()
+    data = FuzzedDataProvider(given)
+    table = tables.tables[data.PickValueInList(sorted({*rows} - {"meta"}))]
+    column = data.PickValueInList([each.name for each in table.columns])
+    value = _draw_held(data)
+    statement = sa.text(f"UPDATE {table.name} SET {column} = :value")  # noqa: S608
+    with suppress(SdragError), state.database.writing() as connection:
+        connection.execute(statement, {"value": value})
+    try:
+        with suppress(SdragError):
+            released = run(disclose(_CHUNKS, Request("Who?"), engine), Scripted())
+            for passage in released.passages:
+                assert _NAME.lower() not in passage.text.lower()
+        with suppress(SdragError):
+            state.ledger.update(b"s" * 16, lambda _: (), 1.0, 9.0)
+        with suppress(SdragError):
+            read = state.values.read(["00" * 16], 1.0)
+            assert read in ({}, {"00" * 16: {"[person-1]": _NAME}})
+    finally:
+        with state.database.writing() as connection:
+            connection.execute(table.delete())
+            connection.execute(table.insert(), rows[table.name])
+
+
+def _draw_held(data: FuzzedDataProvider) -> object:
+    """Draw what SQLite can hold."""
+    kind = data.ConsumeIntInRange(0, 4)
+    if kind == 0:
+        return data.PickValueInList([None, 0, -1, 2**63 - 1])
+    if kind == 1:
+        return data.ConsumeFloat()
+    if kind == 2:
+        return json.dumps(_draw_value(data, 0))
+    return data.ConsumeBytes(60) if kind == 3 else _draw_text(data)
+
+
+@cache
+def _write_plan() -> bytes:
+    """Return a plan as it is in a file."""
+    entities = [[[_NAME, "", "NAME", 1.0]]]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "plan")
+        fit([_CHUNKS[0]], {}, entities=entities, key=_KEY).save(path)
+        return path.read_bytes()
+
+
+def fuzz_plan(given: bytes) -> None:
+    """A file is a plan or refused, under its key too, and no error holds a word."""
+    data = FuzzedDataProvider(given)
+    whole = _write_plan()
+    salt, is_sealed = whole[:16], data.ConsumeBool()
+    if is_sealed:  # by whoever has the key; what is changed are words of its JSON
+        file = np.load(io.BytesIO(_cipher(_KEY, salt).decrypt(whole[16:])))
+        parts = dict(file)
+        whole = parts["held"].tobytes()
+    at = data.ConsumeIntInRange(0, len(whole))
+    to = data.ConsumeIntInRange(at, min(at + 40, len(whole)))
+    changed = whole[:at] + data.ConsumeBytes(200) + whole[to:]
+    if is_sealed:
+        file = io.BytesIO()
+        np.savez(file, **{**parts, "held": np.frombuffer(changed, np.uint8)})
+        changed = salt + _cipher(_KEY, salt).encrypt(file.getvalue())
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "plan")
+        path.write_bytes(changed)
+        said = ""
+        try:
+            Fitted.open(path, _KEY)
+        except SdragError as error:
+            said = repr(error)
+        assert _NAME not in said
+
+
+_FIELDS = sorted(RequestBody.model_fields)
+_PATHS = (
+    *("forget", "open", "policy", "explain", "report", "edit", "ask", "link"),
+    "documents",
+)
+
+
+@cache
+def _open_bench() -> Workbench:
+    bench = Workbench()
+    bench.drop("a.txt", _CHUNKS[0].text.encode())
+    return bench
+
+
+def fuzz_bodies(given: bytes) -> None:
+    """The workbench answers any body, and refuses it in no word of it."""
+    data = FuzzedDataProvider(given)
+    where, policy = data.PickValueInList([*_PATHS]), "- Hide names\n"
+    body: dict[str, object] = {"policy": policy}
+    for _ in range(data.ConsumeIntInRange(0, 4)):
+        drawn = _draw_value(data, 1)
+        body[data.PickValueInList(_FIELDS)] = f"{_NAME}{drawn}" if drawn else drawn
+    content = json.dumps(body).encode()
+    if data.ConsumeBool():
+        content = data.ConsumeBytes(_LONGEST)
+    headers = {"authorization": "Bearer t", "content-type": "application/json"}
+    headers["x-file-name"] = data.PickValueInList(["b.txt", "b.csv", "%FF", "b.json"])
+    status, answer = asyncio.run(_post(f"/api/{where}", content, headers))
+    assert status < 500
+    assert status == 200 or _NAME not in answer
+
+
+async def _post(path: str, content: bytes, headers: dict[str, str]) -> tuple[int, str]:
+    app = build_app(_open_bench(), token="t", port=80)
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport) as client:
+        asked = f"http://127.0.0.1{path}"
+        host = {"host": "127.0.0.1:80"}
+        answer = await client.post(asked, content=content, headers=headers | host)
+    return answer.status_code, answer.text
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from sdrag.effects.prompts import Prompt
 from sdrag.errors import UsageError
 from sdrag.linkage import Fitted, fit
+from sdrag.linkage.plan_file import _cipher
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted, canary
@@ -120,6 +123,24 @@ def test_what_is_no_plan_is_refused(tmp_path, data):
     (tmp_path / "plan").write_bytes(data)
     with pytest.raises(UsageError):
         Fitted.open(tmp_path / "plan", KEY)
+
+
+@pytest.mark.parametrize(
+    "held",
+    ["", "[]", "{}", '{"version": 4}', '{"version": 4, "documents": "WHO"}', None],
+)
+def test_what_its_key_opens_and_is_no_plan_is_refused(tmp_path, held):
+    """Whoever has the key may have written it; the error holds none of its words."""
+    plain = WHO.encode()
+    if held is not None:
+        file, words = BytesIO(), held.replace("WHO", WHO).encode()
+        np.savez(file, held=np.frombuffer(words, np.uint8), vectors=np.zeros(0))
+        plain = file.getvalue()
+    salt = bytes(16)
+    (tmp_path / "plan").write_bytes(salt + _cipher(KEY, salt).encrypt(plain))
+    with pytest.raises(UsageError, match="no plan") as caught:
+        Fitted.open(tmp_path / "plan", KEY)
+    assert WHO not in f"{caught.value!r}"
 
 
 def test_wrong_calls(tmp_path):

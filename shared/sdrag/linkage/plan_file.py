@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdrag.errors import UsageError, require_extra
+from sdrag.errors import SdragError, UsageError, require_extra
 from sdrag.linkage.masking import Earlier
 from sdrag.linkage.mentions import Found, Occurrence
 from sdrag.linkage.replacing import Masker
@@ -106,7 +106,15 @@ def read_plan(path: str | Path, key: bytes) -> PlanParts:
             "The file is no plan, is of another key, or was changed.",
             hint="Give the key that it was encrypted with.",
         ) from None
-    return _unpack(plain)
+    try:
+        return _unpack(plain)
+    except SdragError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- whatever is wrong with it
+        raise UsageError(
+            f"The file is no plan, though its key opens it ({type(error).__name__}).",
+            hint="Fit the plan again, with the same key.",
+        ) from None
 
 
 def _cipher(secret: bytes, salt: bytes) -> Fernet:
