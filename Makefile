@@ -11,7 +11,8 @@ export TOKENIZERS_PARALLELISM := false
 
 STEPS := types site contributing shipped patterns pages data imports style
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest real-model check slow fuzz bench docs release clean
+.PHONY: help demo test test-lowest real-model check slow fuzz mutants soak bench docs
+.PHONY: release clean
 .PHONY: $(STEPS:%=check-%)
 
 help:
@@ -21,6 +22,8 @@ help:
 	@echo "make test-lowest  run the tests of the adapters on the oldest versions"
 	@echo "make slow   run the slow tests"
 	@echo "make fuzz   try what reads strange input for MINUTES=1 each, on Linux"
+	@echo "make mutants  see which changes of the core no test notices; ARGS=text/spans"
+	@echo "make soak   run the example service for MINUTES=60, and break it; needs root"
 	@echo "make real-model  try both frameworks with a model that is served on this machine"
 	@echo "make bench  measure, and print the figures of docs/benchmarks.md; ARGS='--quick'"
 	@echo "make docs   build the documentation site into the folder site"
@@ -84,6 +87,14 @@ $(MODEL)/ready: constraints-model.txt
 real-model: $(VENV)/ready $(MODEL)/ready
 	$(BIN)/python -m benchmarks.real_model --server $(MODEL)/bin/python $(ARGS)
 
+mutants: $(VENV)/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutants]"
+	nice -n 15 $(BIN)/python -m tests.mutants $(ARGS)
+
+soak: MINUTES = 60
+soak: $(VENV)/ready
+	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
+
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.page $(ARGS)
 
@@ -113,4 +124,4 @@ release: $(VENV)/ready
 	$(BIN)/python benchmarks/tools/try_wheel.py dist/*.whl $(RELEASE_PYTHONS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(MODEL) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz
+	rm -rf $(VENV) $(LOWEST) $(MODEL) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz .mutants

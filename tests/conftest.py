@@ -10,7 +10,7 @@ import socket
 from uuid import uuid4
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from sdrag import RawTextFilter
 
@@ -25,6 +25,15 @@ for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2", "LANGSMITH_API_KEY"):
 
 # How long an example takes is measured in benchmarks, and never asserted in a test.
 settings.register_profile("untimed", deadline=None)
+# Of a mutant it is asked whether it is noticed, and not by how small an example.
+settings.register_profile(
+    "mutants",
+    deadline=None,
+    database=None,
+    derandomize=True,
+    max_examples=25,
+    phases=[Phase.explicit, Phase.generate],
+)
 settings.load_profile("untimed")
 
 _LOOPBACK = {None, "", "localhost", "127.0.0.1", "::1"}

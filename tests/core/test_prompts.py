@@ -242,6 +242,15 @@ def test_a_value_is_never_a_template(text):
     assert filled.labels is Label.SENSITIVE
 
 
+def test_texts_stay_as_they_are_and_a_prompt_says_how_long_a_reply_may_be():
+    """A limit that a prompt has is its own; else it grows with its texts."""
+    parts = joined([untrusted("one"), sensitive("two")])
+    assert parts.text == "one\n\ntwo"
+    prompt = Prompt("any", (Message("user", Labelled("x" * 9, Label.NONE)),))
+    assert prompt.limited().max_tokens == 1_004
+    assert Prompt("any", (), max_tokens=5).limited().max_tokens == 5
+
+
 def test_turns_cannot_be_changed_after_they_were_admitted():
     """A list of turns is copied."""
     turns = [Message("user", untrusted("u"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sdrag.errors import UsageError
@@ -15,7 +15,9 @@ from sdrag.text.spans import (
     SpanUnion,
     locate,
     merge,
+    shift,
     splice,
+    subtract,
     widen,
     widen_each,
 )
@@ -48,6 +50,7 @@ def test_merge_covers_the_same_characters_apart_and_in_order(case):
 
 
 @given(texts_with_spans())
+@example(("a b-c", [Span(4, 5), Span(2, 3), Span(0, 1)]))
 def test_merge_over_a_text_joins_across_whitespace_only(case):
     """What is joined besides has nothing but whitespace between."""
     text, spans = case
@@ -71,6 +74,21 @@ def test_splice_replaces_exactly_the_spans(case):
 
     assert splice(text, merged, lambda _: "") == outside
     assert splice(text, reversed(merged), lambda span: span.of(text)) == text
+
+
+@given(texts_with_spans())
+def test_what_is_subtracted_is_left_out_and_no_more(case):
+    """What is left is apart and in order; a span that is moved keeps its text."""
+    text, spans = case
+    if spans:
+        whole, others = spans[0], merge(spans[1:])
+        taken = {i for s in others for i in range(s.start, s.end)}
+        left = [*subtract(whole, others)]
+        assert [i for s in left for i in range(s.start, s.end)] == [
+            i for i in range(whole.start, whole.end) if i not in taken
+        ]
+        assert all(a.end < b.start for a, b in itertools.pairwise(left))
+        assert shift(whole, 3).of("..." + text) == whole.of(text)
 
 
 def test_splice_refuses_spans_that_overlap():
@@ -121,6 +139,9 @@ def test_widen_grows_to_whole_words_and_no_further(case):
         ("Ruth Calder was seen", "Ruth Caldor", ["Ruth Calder"]),
         ("by Ann Mey\u200bersson, 3 May", "Ann Meyerssen", ["Ann Mey\u200bersson"]),
         ("Ruth Calder was seen", "somebody else entirely", []),
+        ("Ruth Calder was seen at noon", "somebody else", []),
+        ("Ruth Caldor", "Ruth Calder", ["Ruth Caldor"]),
+        ("paid by Caler", "Calder", ["Caler"]),
         ("short", "shirt", []),
         ("anything", "", []),
         ("anything", "\u200b", []),

@@ -176,7 +176,7 @@ def locate(quotation: str, folded: Folded, *others: Folded) -> tuple[Span, ...]:
     if exact or not _FUZZY_LENGTH <= len(needle) <= len(folded.text):
         return exact
     match = fuzz.partial_ratio_alignment(needle, folded.text, score_cutoff=_LEAST_RATIO)
-    if match is None or match.dest_start >= match.dest_end:
+    if match is None:
         return ()
     # Widened in the folded text, where no invisible character passes for a boundary.
     whole = widen(folded.text, Span(match.dest_start, match.dest_end))
