@@ -65,7 +65,7 @@ _POSTCODE = re.compile(  # what has digits alone may be any number
 _IN_ADDRESS = re.compile(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d[\d-]{3,9}(?: [A-Z]{2})?)\b"
 )
-_SIGNS = re.compile(r"[\d\s()+./-]*(?:[A-Z]{2}\d{2}[ -]?[A-Z]{4})?[\d\s()+./-]*")
+_SIGNS = re.compile(r"[\d\s()+./-]*+(?:[A-Z]{2}\d{2}[ -]?[A-Z]{4}[\d\s()+./-]*+)?")
 _LEAST_DIGITS = 8
 _GOES_BEFORE = re.compile(r"\d[.'\u2019/]?$|['\u2019]$")
 _GROUP = re.compile(r",\d{2,3}(?!\d)")

@@ -52,7 +52,7 @@ probability: "She was granted asylum" tells by it, "Her salary is 40,000" does n
 _WHOLE = 0.7
 """The share of a clause from which on all of it is withheld."""
 _CLAUSE = re.compile(
-    r"[,;:()\n\u2013\u2014|]+\s*|\s+-\s+|\s+(?=(?:and|but|or|because)\s)"
+    r"[,;:()\n\u2013\u2014|]++\s*|\s+-\s+|\s+(?=(?:and|but|or|because)\s)"
 )
 _MACHINES = frozenset({"DOMAIN_NAME", "IP_ADDRESS", "SOFTWARE"})
 """Types of what machines are called, and run."""

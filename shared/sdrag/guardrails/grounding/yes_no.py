@@ -47,9 +47,9 @@ _AUXILIARY = (
 )
 _LEAD = r"\W*(?:(?:and|but|so|or|then|also|please|ok|okay|now|well|tell me)\W+){0,3}"
 _POLAR = re.compile(
-    rf"{_LEAD}{_AUXILIARY}\s+(?!(?:you|we|i)\b)(.+)", re.IGNORECASE | re.DOTALL
+    rf"{_LEAD}{_AUXILIARY}\s++(?!(?:you|we|i)\b)(.+)", re.IGNORECASE | re.DOTALL
 )
-_WHETHER = re.compile(r"\b(?:whether|if)\s+(.+)", re.IGNORECASE | re.DOTALL)
+_WHETHER = re.compile(r"\b(?:whether|if)\s++(.+)", re.IGNORECASE | re.DOTALL)
 _OPEN = re.compile(
     rf"{_LEAD}(?:who|whom|whose|what|which|when|where|why|how|{_AUXILIARY})\b",
     re.IGNORECASE,

@@ -18,8 +18,8 @@ from sdrag.text.cells.cell import Cell, Form, Role
 
 SEPARATORS = ("\t", ";", "|", ",")
 _RULE = re.compile(
-    r"(?=[^\n]*-)[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*(?::?-+:?[ \t]*)?$"
-    r"|[ ]*[-=+| ]{5,}$"
+    r"(?=[^\n]*-)[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+(?:\||$))*+[ \t]*+$"
+    r"|[-=+| ]{5,}$"
 )
 _LABEL = re.compile(r"[^\W\d_#][\w .,'/()&#%\u00ba-]*\??$|#$|(?i:no|id|nr)\.?$")
 _PROSE_END = re.compile(r"[.!?]$")
