@@ -384,5 +384,14 @@ def is_label(text: str) -> bool:
 def _type(cell: str) -> str:
     """Return the type of a cell that is a label as a whole."""
     words = split_word(cell)
+    if (
+        words
+        and words[-1] in _PARTS_OF_DATES
+        and _type_of_label(words[:-1])[0] == "DATE"
+    ):
+        words.pop()  # birth_month
     type_, length = _type_of_label(words)
     return type_ if length == len(words) else ""
+
+
+_PARTS_OF_DATES = frozenset(("year", "month", "day", "y", "m", "d"))

@@ -60,9 +60,8 @@ def _long(text: str, position: int) -> Iterator[Candidate]:
     while start and position - start < 2 and text[start - 1] in "+(":
         start -= 1
     phone = _PHONE.match(text, start)
-    if phone and phone.group()[0] == "(" and is_network_address(phone.group()[1:]):
-        # The bracket is the sentence's: what is in it is a machine's address.
-        phone = _PHONE.match(text, start + 1)
+    if phone and phone.group()[0] == "(" and ")" not in phone.group():
+        phone = _PHONE.match(text, start + 1)  # the bracket is the sentence's
     if phone and not _DATED.fullmatch(phone.group()):
         value = phone.group()
         marked = value[0] in "+(0" or any(c in value for c in " -.(x")

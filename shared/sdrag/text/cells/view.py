@@ -31,6 +31,7 @@ _APART = re.compile(r"[\s_.:/-]+")
 _GENERIC = word_set(
     "name names id ids no number nr value values text type code line line1 line2 data"
     " item items entry entries first last full given display label title key"
+    " year month day y m d date on"
 )
 """Labels that say what a value is only with what they are in."""
 _PARTS = word_set("first last middle given family")
