@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 
+import sdrag
 from sdrag.detectors import tagger
 from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.detectors.tagger import Tag, TaggerDetector
@@ -63,6 +64,29 @@ def test_everything_the_rules_found_is_still_there() -> None:
     kept = {(m.span, m.type) for m in _found(CASE)}
 
     assert {(m.span, m.type) for m in mentions(CASE)} <= kept
+
+
+COUNTED = [
+    '{"item": "lamp", "qty": 4, "score": 17}',
+    "item,qty,score\nlamp,4,17\ndesk,2,9",
+    "| item | score |\n|---|---|\n| lamp | 17 |\n| desk | 9 |",
+    "<row><item>lamp</item><score>17</score></row>",
+    "score=17 item=lamp retries=3",
+    "SCORE: 12\nLEVEL: 4",
+    "retry: 3\ntimeout: 30\nworkers: 4",
+    '{"temperature": 21, "humidity": 40, "sensor": "north wall"}',
+    '{"rank": 7, "points": 62, "team": "Blue"}',
+    "stock: 45\nshelf: 3\nitem: 9981",
+    "Item 4 of 12 is ready.",
+    "The score was 3 to 1.",
+    "Score: 45",
+]
+
+
+@pytest.mark.parametrize("text", COUNTED)
+def test_counts_and_labels_are_nobodys(text) -> None:
+    """The network was taught sentences: it reads no label and no figure alone."""
+    assert sdrag.explain(text, {"constraints": ["Remove personal data"]}).spans == ()
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from sdrag.detectors.local.tables import ACRONYMS, common_words
 from sdrag.effects.steps import Outcome, Steps, replied, try_each
 from sdrag.embeddings import has_network, load_network, load_tokenizer
 from sdrag.embeddings.windows import Window, check_finite, read_between, read_words
+from sdrag.text.cells import Layout, read_cells
 from sdrag.vocabulary import SCORE_DIGITS, Mention, Span
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _SURE = 0.5
 """The least probability of a single everyday word."""
 _EVERYDAY = 6000
 """So many of the most frequent English words are everyday ones."""
+_BRIEF = 2
+"""No sentence has so few words."""
 _SPARED = frozenset(a for a in ACRONYMS if len(a) > 2 and a.isupper()) - {"MBA"}
 """Abbreviations of trades that are no degree's; two letters may be a region's."""
 _PLAIN = 200
@@ -129,13 +132,25 @@ def _unite(
 
 def _likely(text: str, tagged: Sequence[Tag]) -> Iterator[Mention]:
     """Yield the mentions that the network sees: runs of likely words that tell."""
-    for whole in _runs(text, [tag for tag in tagged if tag.chance >= _LIKELY]):
-        # Abbreviations of a trade at both ends are left out.
-        kept = [i for i, tag in enumerate(whole) if tag.span.of(text) not in _SPARED]
+    layout = read_cells(text)
+    likely = [tag for tag in tagged if tag.chance >= _LIKELY]
+    for whole in _runs(text, [tag for tag in likely if not _is_label(layout, tag)]):
+        # Marks, and abbreviations of a trade, at both ends are left out.
+        kept = [i for i, tag in enumerate(whole) if _may_end(tag.span.of(text))]
         run = whole[kept[0] : kept[-1] + 1] if kept else ()
         words = [tag.span.of(text) for tag in run]
-        if any(map(_tells, words)) and not (_is_plain(words) and run[0].chance < _SURE):
+        if any(map(_tells, words)) and not _is_plain(words, run, layout):
             yield _mention(run)
+
+
+def _is_label(layout: Layout, tag: Tag) -> bool:
+    """Say whether a word is of a label: what it was taught are sentences."""
+    cell = layout.at(tag.span.start)
+    return cell is not None and cell.role in {"key", "header"}
+
+
+def _may_end(word: str) -> bool:
+    return any(map(str.isalnum, word)) and word not in _SPARED
 
 
 def _runs(text: str, likely: Sequence[Tag]) -> Iterator[Sequence[Tag]]:
@@ -151,17 +166,28 @@ def _runs(text: str, likely: Sequence[Tag]) -> Iterator[Sequence[Tag]]:
 
 
 def _tells(word: str) -> bool:
-    """Return True if a word can be a mention alone; marks and `of` cannot."""
+    """Return True if a word can be a mention alone; marks, counts and `of` cannot."""
     if not word.isalpha():
-        return any(map(str.isalnum, word))
+        return any(map(str.isalnum, word)) and not word.isdecimal()
     ranks = common_words()
     return ranks.get(word.lower(), len(ranks)) >= _PLAIN
 
 
-def _is_plain(words: Sequence[str]) -> bool:
-    """Return True if words are one alone, written small, that every text may have."""
-    rank = common_words().get(words[0])
-    return len(words) == 1 and rank is not None and rank < _EVERYDAY
+def _is_plain(words: Sequence[str], run: Sequence[Tag], layout: Layout) -> bool:
+    """
+    Return True if words are one alone, written small, that every text may have.
+
+    In a sentence the network may be sure of it all the same. Where there is none, in
+    the value of a field, two such words are plain, with capitals too.
+    """
+    cell = layout.at(run[0].span.start)
+    of_cell = layout.text[cell.start : cell.end].split() if cell else words
+    in_sentence = len(of_cell) > _BRIEF and (cell is None or cell.role == "prose")
+    most, said = (1, words) if in_sentence else (_BRIEF, [w.lower() for w in words])
+    ranks = common_words()
+    is_everyday = all(ranks.get(word, _EVERYDAY) < _EVERYDAY for word in said)
+    is_sure = in_sentence and run[0].chance >= _SURE
+    return len(words) <= most and is_everyday and not is_sure
 
 
 def _mention(run: Sequence[Tag]) -> Mention:
