@@ -154,6 +154,27 @@ def test_a_server_that_streams_alone(client, wire, recwarn):
 
 
 @every_client
+@each_row(
+    "faults",
+    [
+        [server.too_many, server.broken],
+        [server.broken, server.too_many],
+        [server.fails_at_formats],
+        [server.plain_only],
+        [server.thinks_first],
+    ],
+)
+def test_every_request_counts(client, faults, wire):
+    """Also one that is sent again in other words, or without a limit."""
+    events = []
+    wire.faults, wire.requests = list(faults), []
+
+    client(wire, audit=events.append)
+
+    assert [event.model_calls for event in events] == [len(wire.requests)]
+
+
+@every_client
 def test_what_the_provider_counts_is_told(client, wire):
     """The server counts a token in and one out for every request that it answers."""
     events = []

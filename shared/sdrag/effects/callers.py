@@ -18,6 +18,7 @@ from collections.abc import (
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from sdrag.effects.calls import Port
+from sdrag.effects.tokens import count_request
 from sdrag.errors import InternalError
 
 P = ParamSpec("P")
@@ -48,6 +49,7 @@ async def call_sync(
 ) -> T:
     """Call the sync method."""
     del acall
+    count_request()
     return call(*args, **kwargs)
 
 
@@ -60,6 +62,7 @@ async def call_async(
 ) -> T:
     """Await the async method."""
     del call
+    count_request()
     return await acall(*args, **kwargs)
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from threading import Lock
 
 from sdrag.effects.retrying import refusal
@@ -60,6 +62,16 @@ def text_of(reply: Completion | str) -> str:
     return reply.text if isinstance(reply, Completion) else reply
 
 
+_count_request: ContextVar[Callable[[], None]] = ContextVar(
+    "count_request", default=lambda: None
+)
+
+
+def count_request() -> None:
+    """Count a request of the call that is being made; it may send its prompt again."""
+    _count_request.get()()
+
+
 @dataclass(slots=True)
 class Meter:
     """
@@ -85,6 +97,7 @@ class Meter:
         """Count a call with these texts; yields what counts its reply."""
         sent = estimate_tokens(texts)
         self._add(calls=1, tokens_in=sent)
+        repeated = chain((0,), repeat(1))  # the first one is counted
 
         def count(reply: Completion | str) -> Completion | str:
             cost = reply if isinstance(reply, Completion) else Completion(reply)
@@ -98,12 +111,15 @@ class Meter:
                 )
             return reply
 
+        outer = _count_request.set(lambda: self._add(calls=next(repeated)))
         try:
             yield count
         except Exception as error:
             if refusal(error) is not None:
                 self._add(tokens_in=-sent)
             raise
+        finally:
+            _count_request.reset(outer)
 
     def _add(self, *, calls: int = 0, tokens_in: int = 0, tokens_out: int = 0) -> None:
         with self._lock:
