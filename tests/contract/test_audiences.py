@@ -53,8 +53,6 @@ REQUESTS = st.builds(
         st.sampled_from(PASSAGES), min_size=1, unique_by=lambda passage: passage.id
     ),
 )
-PHYSICIAN = Principal("ann", roles=frozenset({"physician"}))
-VISITOR = Principal("ann", roles=frozenset({"visitor"}))
 
 
 def ask(face, scenario, state=None):

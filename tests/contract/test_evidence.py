@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from llama_index.core.base.response.schema import Response
-from llama_index.core.llms import MockLLM
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 import langchain_sdrag
@@ -18,7 +16,7 @@ from sdrag.errors import PolicyError, PromptSanitizationError
 from sdrag.policy import Policy
 from sdrag.state import open_state
 
-from ..support.doubles import LangChainModel, LlamaIndexModel
+from ..support.doubles import Answering, LangChainModel, LlamaIndexModel
 
 RAW = "The witness Anna Karlsson left at nine in the evening."
 RELEASED = "The witness [person] left at nine in the evening."
@@ -69,16 +67,6 @@ class InLangChain(Host):
         return report["answer"], report["reasons"]
 
 
-class Guessing(llamaindex_sdrag.HighlightAndSummarize):
-    """A synthesizer with one answer."""
-
-    def __init__(self):
-        super().__init__(llm=MockLLM())
-
-    def synthesize(self, query, nodes, additional_source_nodes=None, **kwargs):
-        return Response(GUESSED, source_nodes=nodes)
-
-
 class InLlamaIndex(Host):
     def release(self, policy, state):
         hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(policy, state=state)
@@ -98,7 +86,9 @@ class InLlamaIndex(Host):
         return str(hook.synthesize(QUESTION, [NodeWithScore(node=node)]))
 
     def check(self, text, metadata, policy, state):
-        guard = llamaindex_sdrag.AnswerGuard(Guessing(), policy=policy, state=state)
+        guard = llamaindex_sdrag.AnswerGuard(
+            Answering([GUESSED]), policy=policy, state=state
+        )
         node = TextNode(id_="a", text=text, metadata=metadata)
         response = guard.synthesize(QUESTION, [NodeWithScore(node=node)])
         return response.response, response.metadata["sdrag"]["reasons"]

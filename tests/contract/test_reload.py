@@ -153,6 +153,7 @@ REFUSED = {
     "PolicyError": b"constraints: [Karlsson: Anna]",
     "not YAML": b"constraints: [Karlsson",
     "empty": b"",
+    "without constraints": b"constraints: []",
     "not UTF-8": b"constraints: ['\xff Karlsson']",
     "ConstraintNotUnderstoodError": b"constraints: ['Blorf the wug of Karlsson']",
     "UsageError": b"relevance: {rerank: true}",

@@ -17,7 +17,6 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableGenerator, RunnablePassthrough
 from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_sdrag
@@ -29,6 +28,7 @@ from sdrag.placeholders import Placeholders
 from sdrag.state import State, open_state
 from sdrag.state.tables import value
 
+from ..support.doubles import Answering
 from ..support.frameworks import LangChain, LlamaIndex
 
 NAMES = {
@@ -120,31 +120,6 @@ def _in_langchain(restore: Any, context: Any, pieces: Any) -> list[str]:
         "".join(restore.transform(iter(parts))),
         asyncio.run(stream()),
     ]
-
-
-class Answering(BaseSynthesizer):
-    """Answers with what the test says."""
-
-    def __init__(self, pieces: Any, *, streaming: bool) -> None:
-        super().__init__(llm=LLAMAINDEX.model(str), streaming=streaming)
-        self._pieces = pieces
-
-    def _get_prompts(self) -> Any:
-        return {}
-
-    def _update_prompts(self, prompts: Any) -> None:
-        pass
-
-    def get_response(self, query_str: str, text_chunks: Any, **others: Any) -> Any:
-        each = (piece for piece in self._pieces)
-        return each if self._streaming else "".join(self._pieces)
-
-    async def aget_response(self, query_str: str, text_chunks: Any, **_: Any) -> Any:
-        async def stream():
-            for piece in self._pieces:
-                yield piece
-
-        return stream() if self._streaming else "".join(self._pieces)
 
 
 def _in_llamaindex(policy: Any, state: Any, nodes: Any, pieces: Any) -> list[str]:
@@ -462,7 +437,7 @@ def test_a_query_engine_answers_with_values():
     )
     with acting_as(CLERK):
         (scored,) = retriever.retrieve("q")
-        answering = Answering([scored.node.text], streaming=False)
+        answering = Answering([scored.node.text])
         engine = RetrieverQueryEngine(retriever, control.restore(answering))
         response = engine.query("Who came?")
 

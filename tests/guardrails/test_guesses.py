@@ -25,10 +25,10 @@ from sdrag.state import open_state
 from sdrag.vocabulary import Passage
 from tests.support.spellings import DISGUISES, ENCODINGS
 
+from ..support.doubles import Answering
 from ..support.scripted import Scripted
 from ..support.tables import each_row
 from .answers import NOW
-from .test_faces import Scripted as FixedAnswer
 
 NAMES = {"constraints": ["Remove the names of witnesses"]}
 TEXT = (
@@ -283,7 +283,7 @@ def in_llamaindex(policy, answer, options):
     node = NodeWithScore(node=TextNode(id_="log", text=TEXT))
     with acting_as(JUDGE):
         nodes = hook.postprocess_nodes([node], query_str="When?")
-    inner = FixedAnswer(answer)
+    inner = Answering([answer])
     guard = llamaindex_sdrag.AnswerGuard(inner, policy=policy, options=options)
     return guard.synthesize("When?", nodes).response
 

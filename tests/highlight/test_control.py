@@ -69,22 +69,6 @@ def test_it_counts_what_verification_lets_through(cut_at):
         assert admissible_sets(texts, least, most, cut_at=cut_at) == expected
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_the_closed_form(number):
-    """Without marks, k stretches can be chosen in C(n - kw - k + 1 + 2k, 2k) ways."""
-    words = 30
-    text = " ".join(f"w{index}" for index in range(words))
-    counted = [
-        admissible_sets([text], 5, most, cut_at="words")
-        for most in (number - 1 or 1, number)
-    ]
-    exactly = counted[1] - (counted[0] if number > 1 else 1)
-
-    assert exactly == math.comb(
-        words - 5 * number - number + 1 + 2 * number, 2 * number
-    )
-
-
 def test_stricter_modes_leave_less():
     """Sentences leave no more to choose than words."""
     text = "It is not so that we pay. You get a refund, if you ask for it. We do pay."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -13,6 +13,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import CustomLLM
+from llama_index.core.response_synthesizers import BaseSynthesizer
 from pydantic import Field, PrivateAttr
 
 from .scripted import answer_control, toy_vectors
@@ -60,6 +61,31 @@ class LlamaIndexModel(CustomLLM):
 
     def stream_complete(self, prompt: str, *args: Any, **kwargs: Any):
         yield self.complete(prompt)
+
+
+class Answering(BaseSynthesizer):
+    """A synthesizer of LlamaIndex that answers in these pieces."""
+
+    def __init__(self, pieces: Sequence[str], *, streaming: bool = False) -> None:
+        super().__init__(llm=LlamaIndexModel(str), streaming=streaming)
+        self._pieces = pieces
+
+    def _get_prompts(self) -> Any:
+        return {}
+
+    def _update_prompts(self, prompts: Any) -> None:
+        pass
+
+    def get_response(self, query_str: str, text_chunks: Any, **others: Any) -> Any:
+        each = (piece for piece in self._pieces)
+        return each if self._streaming else "".join(self._pieces)
+
+    async def aget_response(self, query_str: str, text_chunks: Any, **_: Any) -> Any:
+        async def stream():
+            for piece in self._pieces:
+                yield piece
+
+        return stream() if self._streaming else "".join(self._pieces)
 
 
 class LangChainToyEmbeddings(Embeddings):
