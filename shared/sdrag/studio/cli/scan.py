@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,10 +21,6 @@ from sdrag.studio.cli.common import (
     show,
 )
 from sdrag.vocabulary import Passage
-
-if TYPE_CHECKING:
-    from sdrag.guardrails.contradictions.corpus import Contradiction
-    from sdrag.studio.evaluation.corpus_scan import Alarm
 
 
 def scan(
@@ -70,9 +66,6 @@ def scan(
 
     Example: sdrag scan documents --contradictions --report pairs.jsonl
     """
-    from sdrag.knowledge_base import scan_contradictions
-    from sdrag.studio.evaluation.corpus_scan import scan_passages, write_found
-
     if contradictions and classifier:
         raise UsageError(
             "--classifier judges instructions, and no contradictions.",
@@ -94,21 +87,8 @@ def scan(
                 yield document
                 update("Scanning", number, len(documents))
 
-        if contradictions:
-            found = scan_contradictions(pass_on(), rules)
-            pairs = list(write_found(report, found.pairs))
-            lines = [_line_of_pair(pair, texts, quote=quote) for pair in pairs]
-            counts = {
-                "contradictions": len(pairs),
-                "passages": len({name for pair in pairs for name in pair.passage_ids}),
-                "repeated": found.repeated,
-                "unchecked": found.unchecked,
-            }
-        else:
-            alarms = list(write_found(report, scan_passages(pass_on(), rules)))
-            lines = [_line_of_alarm(alarm, texts, quote=quote) for alarm in alarms]
-            passages = {alarm.passage_id for alarm in alarms}
-            counts = {"alarms": len(alarms), "passages": len(passages)}
+        find = _find_contradictions if contradictions else _find_alarms
+        lines, counts = find(pass_on(), rules, report, texts if quote else None)
     for line in lines:
         typer.echo(line)
     result = {
@@ -121,16 +101,52 @@ def scan(
     raise typer.Exit(1 if lines or given.skipped else 0)
 
 
-def _line_of_alarm(alarm: Alarm, texts: Mapping[str, str], *, quote: bool) -> str:
-    words = f": {alarm.span.of(texts[alarm.passage_id])}" if quote else ""
-    span = alarm.span
-    return f"{alarm.passage_id} {span.start}-{span.end} {alarm.score:.2f}{words}"
+_Found = tuple[list[str], dict[str, int]]
+"""What is printed, a line for each find, and what was counted."""
 
 
-def _line_of_pair(pair: Contradiction, texts: Mapping[str, str], *, quote: bool) -> str:
-    """Return the two places, the reason, and what the policy says of them."""
-    placed = list(zip(pair.passage_ids, pair.spans, strict=True))
-    places = " / ".join(f"{name} {span.start}-{span.end}" for name, span in placed)
-    settled = f"{pair.winner or 'neither'} ({pair.resolution})"
-    words = " / ".join(span.of(texts[name]) for name, span in placed)
-    return f"{places} {pair.reason}, {settled}" + (f": {words}" if quote else "")
+def _find_alarms(
+    passages: Iterable[Passage],
+    rules: Policy,
+    report: Path | None,
+    texts: Mapping[str, str] | None,
+) -> _Found:
+    """Find what a model could obey; `texts` are given where it is quoted."""
+    from sdrag.studio.evaluation.corpus_scan import scan_passages, write_found
+
+    alarms = list(write_found(report, scan_passages(passages, rules)))
+    lines = []
+    for alarm in alarms:
+        words = f": {alarm.span.of(texts[alarm.passage_id])}" if texts else ""
+        place = f"{alarm.passage_id} {alarm.span.start}-{alarm.span.end}"
+        lines.append(f"{place} {alarm.score:.2f}{words}")
+    named = {alarm.passage_id for alarm in alarms}
+    return lines, {"alarms": len(alarms), "passages": len(named)}
+
+
+def _find_contradictions(
+    passages: Iterable[Passage],
+    rules: Policy,
+    report: Path | None,
+    texts: Mapping[str, str] | None,
+) -> _Found:
+    """Find pairs that contradict each other, and what the policy says of them."""
+    from sdrag.knowledge_base import scan_contradictions
+    from sdrag.studio.evaluation.corpus_scan import write_found
+
+    found = scan_contradictions(passages, rules)
+    pairs = list(write_found(report, found.pairs))
+    lines = []
+    for pair in pairs:
+        placed = list(zip(pair.passage_ids, pair.spans, strict=True))
+        places = " / ".join(f"{name} {span.start}-{span.end}" for name, span in placed)
+        settled = f"{pair.winner or 'neither'} ({pair.resolution})"
+        words = " / ".join(span.of(texts[name]) for name, span in placed if texts)
+        line = f"{places} {pair.reason}, {settled}"
+        lines.append(f"{line}: {words}" if texts else line)
+    return lines, {
+        "contradictions": len(pairs),
+        "passages": len({name for pair in pairs for name in pair.passage_ids}),
+        "repeated": found.repeated,
+        "unchecked": found.unchecked,
+    }

@@ -36,6 +36,7 @@ class _Side:
     """What is released by one engine."""
 
     engine: Engine
+    secrets: Counter[str] = field(default_factory=Counter)
     hidden: Counter[str] = field(default_factory=Counter)
     lost: int = 0
     words: int = 0
@@ -53,6 +54,7 @@ class _Side:
         self.seconds += perf_counter() - started
         text = "\n".join(passage.text for passage in released.passages)
         for name, words in article.witnesses.items():
+            self.secrets[name] += len(words)
             self.hidden[name] += sum(not witness_spans(text, [w]) for w in words)
         secrets = [word for words in article.witnesses.values() for word in words]
         lost, words_in_all = lost_words(article.text, text, secrets)
@@ -97,12 +99,10 @@ def check_model(
     bare = policy.without_limits().model_copy(update=dict.fromkeys(policy.guards))
     patient = Options(limits=Limits(seconds=max(seconds, 1.0), concurrency=1))
     local, model = _Side(Engine(bare)), _Side(Engine(bare, llm=llm, options=patient))
-    secrets: Counter[str] = Counter()
     chunks = done = 0
     for done, article in enumerate(articles, start=1):
         local.release(article)
         chunks += model.release(article)
-        secrets.update({name: len(words) for name, words in article.witnesses.items()})
         progress(done, len(articles))
         if model.seconds > seconds:
             break
@@ -112,7 +112,7 @@ def check_model(
             "local": local.hidden[name],
             "model": model.hidden[name],
         }
-        for name, count in secrets.items()
+        for name, count in model.secrets.items()
     }
     usable = round(1 - model.failures / chunks, 4) if chunks else 0.0
     waited = round(model.seconds / max(model.calls, 1), 1)
