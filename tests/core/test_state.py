@@ -207,7 +207,7 @@ class TestFindings:
         """A row without spans says that nothing is there; no row says nothing."""
         state.findings.add([located(), replace(located(OTHER), spans={})], NOTHING)
 
-        known = state.findings.read([TEXT, OTHER, b"x" * 20], b"Lone")
+        known = state.findings.read([TEXT, OTHER, b"x" * 20], b"Lone")[0]
 
         (row,), (empty,) = known[TEXT], known[OTHER]
         assert row.rules == empty.rules == set(RULES[:2])
@@ -228,7 +228,7 @@ class TestFindings:
         row = FindingRow(TEXT, b"L", frozenset(RULES), sorted_ones)
         state.findings.add([row], NOTHING)
 
-        ((found,),) = state.findings.read([TEXT], b"L").values()
+        ((found,),) = state.findings.read([TEXT], b"L")[0].values()
 
         assert found.spans == sorted_ones
 
@@ -239,7 +239,7 @@ class TestFindings:
         for row in (*rows, *rows):
             state.findings.add([row], NOTHING)
 
-        known = state.findings.read([TEXT], b"Lone")[TEXT]
+        known = state.findings.read([TEXT], b"Lone")[0][TEXT]
 
         assert spans_in(known) == {Span(1, 2), Span(5, 6), Span(9, 10)}
         assert [row.from_document for row in known].count(True) == 1
@@ -249,7 +249,7 @@ class TestFindings:
         """What one found that is not asked any more is stale; a model's is not."""
         state.findings.add([located(), located(engine=b"Mtwo")], NOTHING)
 
-        (row,) = state.findings.read([TEXT], b"Lother")[TEXT]
+        (row,) = state.findings.read([TEXT], b"Lother")[0][TEXT]
 
         assert row.engine == b"Mtwo"
 
@@ -262,7 +262,7 @@ class TestFindings:
 
         state.findings.forget([DOCUMENT])
 
-        assert set(state.findings.read([TEXT, OTHER, far], b"Lone")) == {far}
+        assert set(state.findings.read([TEXT, OTHER, far], b"Lone")[0]) == {far}
         registers = state.findings.registers([DOCUMENT, away])
         assert [bool(registers[one]) for one in (DOCUMENT, away)] == [False, True]
 
@@ -327,7 +327,7 @@ class TestFindings:
         for text in texts[1:]:
             state.findings.add([located(text)], NOTHING)
 
-        assert {*state.findings.read(texts, b"Lone")} == {texts[0], *texts[3:]}
+        assert {*state.findings.read(texts, b"Lone")[0]} == {texts[0], *texts[3:]}
 
 
 def _execute(path, *statements):

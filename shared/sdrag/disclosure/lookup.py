@@ -17,11 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sdrag.detectors.language import find_language
-from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
 from sdrag.disclosure.setup import DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Texts
 from sdrag.state.findings import FindingRow
-from sdrag.vocabulary import STRUCTURED, Confidential, Finding, Span
+from sdrag.vocabulary import Confidential, Finding, Span
 
 ENCODED = "encoded"
 """The reason of a finding that only the decoded text shows."""
@@ -54,6 +53,7 @@ class KnownFindings(Confidential):
         documents: The key of each text's document.
         keys: The key of each text.
         rows: Of the state, by the text's key.
+        tags: Of the forms of the documents as they were then; None to look again.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class KnownFindings(Confidential):
         keys = setup.state.keys
         self.texts, self.setup = texts, setup
         self.constraints = {rule.id: rule for rule in texts.constraints}
-        self.rules = {rule.id: keys.rule(rule) for rule in texts.constraints}
+        self.rules = setup.rule_keys
         self.documents = [setup.document_of(text) for text in texts.all]
         self.keys = [
             keys.text(document, texts.kinds.get(index, "text"), text.text)
@@ -70,9 +70,11 @@ class KnownFindings(Confidential):
                 zip(self.documents, texts.all, strict=True)
             )
         ]
-        self.rows: Mapping[bytes, Sequence[FindingRow]] = (
-            setup.state.findings.read(self.keys, setup.local_key) if stored else {}
-        )
+        self.rows: Mapping[bytes, Sequence[FindingRow]] = {}
+        self.tags: Mapping[bytes, bytes] | None = None
+        if stored:
+            read = setup.state.findings.read(self.keys, setup.local_key)
+            self.rows, self.tags = read
 
     def find_unread(self, engine: bytes | None, *, from_document: bool) -> Wanted:
         """
@@ -177,8 +179,7 @@ def doubt_documents(located: Located) -> Doubts:
 def find_unreadable(known: KnownFindings) -> Doubts:
     """Return which constraints the local engine can't enforce on which texts."""
     texts, policy = known.texts, known.setup.policy
-    rules = {rule.id for rule in texts.constraints if _needs_language(parse(rule))}
-    if not rules:
+    if not (rules := known.setup.needing_language):
         return {}
     foreign = [
         index
@@ -201,10 +202,3 @@ def _find_language(known: KnownFindings, index: int) -> str:
         language = find_language(placeholders.blank(known.texts.all[index].text))
         memo.put(made_of, language)
     return language
-
-
-def _needs_language(parsed: ParsedConstraint) -> bool:
-    if parsed.kind == "named":
-        return not parsed.surely_names
-    by_form = parsed.types <= STRUCTURED | {PATTERN}
-    return parsed.people or parsed.meaning or not by_form

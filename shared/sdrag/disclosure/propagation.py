@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from sdrag.detectors.local.labels import may_hide_key
 from sdrag.detectors.local.learned import NamePlaces
-from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import WITHHOLD_ALL, Taken
 from sdrag.disclosure.lookup import Located
 from sdrag.disclosure.placeholder_style import with_titles
@@ -78,7 +77,9 @@ class Propagation(Confidential):
     @cached_property
     def _registers(self) -> Mapping[bytes, Register]:
         """What is to be known again, by the documents' keys."""
-        return self.setup.state.findings.registers(self.located.known.documents)
+        known, findings = self.located.known, self.setup.state.findings
+        tags = None if self.located.read else known.tags
+        return findings.registers(known.documents, tags)
 
     @cached_property
     def _names(self) -> Mapping[bytes, list[str]]:
@@ -105,17 +106,11 @@ class Propagation(Confidential):
             named = ((span, self.name_rules(rules)) for span, rules in known)
             text, taken = self.texts.all[text_index].text, dict[Span, frozenset[str]]()
             for span, names in named:
-                people = names & self._of_people
+                people = names & self.setup.of_people
                 whole = with_titles(text, span) if people else span
                 taken[whole] = taken.get(whole, frozenset()) | names
             self._taken[text_index] = {span: by for span, by in taken.items() if by}
         return self._taken[text_index]
-
-    @cached_property
-    def _of_people(self) -> frozenset[str]:
-        """The ids of the constraints that ask for names of people."""
-        rules = self.setup.rules
-        return frozenset(rule.id for rule in rules if "PERSON" in parse(rule).types)
 
     def name_taking(self, text_index: int) -> frozenset[str]:
         """Return the constraints that take something from a text."""

@@ -56,6 +56,7 @@ class Cutter(Confidential):
     rephrased: Mapping[int, RedactedText] = field(default_factory=dict)
     failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
     exempt: frozenset[str] = frozenset()
+    _cuts: dict[tuple[str, ...], bytes] = field(default_factory=dict)
 
     @property
     def texts(self) -> Texts:
@@ -75,17 +76,11 @@ class Cutter(Confidential):
         withholds = section.on_model_failure == "withhold"
         return {**doubts, **self.failed} if withholds else doubts
 
-    @cached_property
-    def _style(self) -> PlaceholderStyle:
-        setup, constraints = self.propagation.setup, self.texts.constraints
-        section = setup.policy.disclosure
-        return PlaceholderStyle.of(constraints, section, setup.placeholders)
-
     def style_of(self, text_index: int) -> PlaceholderStyle:
         """Return what stands in place of what is cut from a text's document."""
         known = self.located.known
         keys = known.setup.state.keys.of_document(known.documents[text_index])
-        return self._style.of_document(keys)
+        return known.setup.style.of_document(keys)
 
     def cut(self, text_index: int, names: Sequence[str]) -> RedactedText:
         """
@@ -93,18 +88,28 @@ class Cutter(Confidential):
 
         What they replace is worked out once in a process.
         """
-        rules, state = self.located.known.rules, self.propagation.setup.state
-        placed = (part for name in names for part in (name, rules[name].hex()))
-        hashes = self.propagation.describe(text_index)
-        made_of = (*hashes, state.keys.of("cut", self._style.style, *placed))
-        known: Replacements | None = state.cuts.get(made_of) if hashes else None
+        hashes, memo = (
+            self.propagation.describe(text_index),
+            self.propagation.setup.state.cuts,
+        )
+        made_of = (*hashes, self._describe(tuple(names)))
+        known: Replacements | None = memo.get(made_of) if hashes else None
         text = self.texts.all[text_index].text
         if known is None:
             taken = self.propagation.take(text_index)
             known = cut(text, taken, names, self.style_of(text_index))
             if hashes:
-                state.cuts.put(made_of, known)
+                memo.put(made_of, known)
         return known.apply(text)
+
+    def _describe(self, names: tuple[str, ...]) -> bytes:
+        """Return the hash of constraints, and of how what they cut looks."""
+        if names not in self._cuts:
+            rules, setup = self.located.known.rules, self.propagation.setup
+            placed = (part for name in names for part in (name, rules[name].hex()))
+            cut_by = setup.state.keys.of("cut", setup.style.style, *placed)
+            self._cuts[names] = cut_by
+        return self._cuts[names]
 
     def cut_passage(self, index: int) -> RedactedText:
         """Return what is left of the passage at `index`."""

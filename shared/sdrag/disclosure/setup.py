@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
 from sdrag.disclosure.enforceable import find_blanket_rules
 from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.effects.limits import Limits
 from sdrag.effects.steps import Steps
 from sdrag.memo import Memo
@@ -20,7 +22,7 @@ from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.state.findings import LOCAL, MODEL
-from sdrag.vocabulary import Constraint, Passage, Span
+from sdrag.vocabulary import STRUCTURED, Constraint, Passage, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,27 @@ class DisclosureSetup:
             for rule in self.policy.rules
         )
 
+    @cached_property
+    def rule_keys(self) -> Mapping[str, bytes]:
+        """The keys of the constraints, by their ids."""
+        return {rule.id: self.state.keys.rule(rule) for rule in self.rules}
+
+    @cached_property
+    def needing_language(self) -> frozenset[str]:
+        """The ids of constraints that the local engine enforces in English alone."""
+        return frozenset(rule.id for rule in self.rules if _needs_language(parse(rule)))
+
+    @cached_property
+    def of_people(self) -> frozenset[str]:
+        """The ids of the constraints that ask for names of people."""
+        return frozenset(r.id for r in self.rules if "PERSON" in parse(r).types)
+
+    @cached_property
+    def style(self) -> PlaceholderStyle:
+        """What stands in place of what is cut."""
+        section = self.policy.disclosure
+        return PlaceholderStyle.of(self.rules, section, self.placeholders)
+
     def document_of(self, text: Passage) -> bytes:
         """Return the key of a text's document, or of the text itself."""
         access = self.policy.access
@@ -132,3 +155,10 @@ class DisclosureSetup:
         if name is None:
             name = f"passage {text.id}"
         return self.state.keys.document(tenant, name)
+
+
+def _needs_language(parsed: ParsedConstraint) -> bool:
+    if parsed.kind == "named":
+        return not parsed.surely_names
+    by_form = parsed.types <= STRUCTURED | {PATTERN}
+    return parsed.people or parsed.meaning or not by_form

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from sdrag.errors import UsageError, require_extra
-from sdrag.state.database import Database, rows_among, upsert
+from sdrag.state.database import Database, among, rows_among, upsert
 from sdrag.state.keys import RULE_BYTES, Keys, join_rules, split_rules
 from sdrag.state.tables import binding, chunk, form
 from sdrag.vocabulary import Constraint, Passage
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 _SAMPLE = 1000
+_CHUNKS = among(sa.select(chunk), chunk.c.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +99,13 @@ class Bindings:
         scores: dict[str, dict[str, float]] = {}
         compared: dict[bytes, bool] = {}
         with self._database.reading() as connection:
-            for row in rows_among(connection, sa.select(chunk), chunk.c.id, prints):
+            for row in rows_among(connection, _CHUNKS, prints):
                 if row.rules not in compared:
                     compared[row.rules] = rules.keys() <= {*split_rules(row.rules)}
                 if row.fingerprint == prints[row.id] and compared[row.rules]:
                     scores[row.id] = {}
-            for row in rows_among(
-                connection, sa.select(binding), binding.c.chunk, list(scores)
-            ):
+            bound = among(sa.select(binding), binding.c.chunk)
+            for row in rows_among(connection, bound, list(scores)):
                 if row.rule in rules:
                     scores[row.chunk][rules[row.rule]] = row.score
         return [scores.get(passage.id) for passage in passages]
@@ -131,9 +131,8 @@ class Bindings:
             for node in (*rules.values(), *chunks):
                 kind, _, name = node.partition(":")
                 graph.add_node(node, kind=kind, id=name)
-            for row in rows_among(
-                connection, sa.select(binding), binding.c.rule, rules
-            ):
+            edges = among(sa.select(binding), binding.c.rule)
+            for row in rows_among(connection, edges, rules):
                 graph.add_edge(
                     rules[row.rule], f"chunk:{row.chunk}", similarity=row.score
                 )
@@ -155,8 +154,8 @@ class Bindings:
     def place(self, documents: Mapping[str, bytes]) -> None:
         """Note in which documents, by key, chunks were read: none loses its forms."""
         with self._database.writing() as connection:
-            listed = sa.select(form.c.document)
-            known = rows_among(connection, listed, form.c.document, documents.values())
+            listed = among(sa.select(form.c.document), form.c.document)
+            known = rows_among(connection, listed, documents.values())
             read = {row.document for row in known}
             rows = [
                 {"c": name, "d": document}
@@ -183,10 +182,7 @@ class Bindings:
     ) -> None:
         """Remember against which rules passages were bound; forget older texts'."""
         prints = {p.id: self._keys.passage(p.text) for p in passages}
-        known = {
-            row.id: row
-            for row in rows_among(connection, sa.select(chunk), chunk.c.id, prints)
-        }
+        known = {row.id: row for row in rows_among(connection, _CHUNKS, prints)}
         edited = {n for n, row in known.items() if row.fingerprint != prints[n]}
         _delete(connection, binding.c.chunk, edited)
         rows = []

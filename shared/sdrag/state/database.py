@@ -333,20 +333,26 @@ def _begin(connection: sa.Connection) -> None:
     if connection.dialect.name == "sqlite":
         options = connection.get_execution_options()
         wait = round(1000 * options.get("wait", 0))
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {wait}")
+        connection.connection.cursor().execute(f"PRAGMA busy_timeout = {wait}")
         begin = "BEGIN IMMEDIATE" if options.get("writes") else "BEGIN"
         connection.exec_driver_sql(begin)
+
+
+def among(statement: sa.Select[Any], column: Any) -> sa.Select[Any]:
+    """Return a statement for `rows_among`: a column has one of many values."""
+    values = sa.bindparam("values", expanding=True, type_=column.type)
+    return statement.where(column.in_(values))
 
 
 def rows_among(
     connection: sa.Connection,
     statement: sa.Select[Any],
-    column: Any,
     values: Iterable[Any],
+    **given: Any,
 ) -> Iterator[Any]:
-    """Yield the rows in which a column has one of many values."""
+    """Yield the rows of an `among` statement; `given` are its other parameters."""
     for some in batched(dict.fromkeys(values), _AT_ONCE):
-        yield from connection.execute(statement.where(column.in_(some)))
+        yield from connection.execute(statement, {"values": some, **given})
 
 
 def upsert(

@@ -24,7 +24,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from sdrag.memo import Memo
-from sdrag.state.database import Database, evict, may_evict, rows_among, upsert
+from sdrag.state.database import (
+    Database,
+    among,
+    evict,
+    may_evict,
+    rows_among,
+    upsert,
+)
 from sdrag.state.keys import (
     DOCUMENT_BYTES,
     TEXT_BYTES,
@@ -42,6 +49,16 @@ LOCAL, MODEL = b"L", b"M"
 _MOST_MET = 200_000
 _MOST_REGISTERS = 500
 _MOST_ROWS = 2_000
+_OF_TEXTS = among(
+    sa.select(finding).where(
+        (finding.c.engine == sa.bindparam("local"))
+        | (sa.func.substr(finding.c.engine, 1, 1) != LOCAL)
+    ),
+    finding.c.text,
+)
+_TAGS = among(sa.select(form.c.document, form.c.tag), form.c.document)
+_FORMS = among(sa.select(form), form.c.document)
+_BOUND = among(sa.select(chunk.c.document).limit(1), chunk.c.document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +95,29 @@ class Findings:
 
     def read(
         self, texts: Collection[bytes], local: bytes
-    ) -> dict[bytes, list[FindingRow]]:
+    ) -> tuple[dict[bytes, list[FindingRow]], dict[bytes, bytes]]:
         """
         Return what was found in texts, by their keys; no rows where nobody has looked.
 
-        `local`: the local engine as it is today; what another one found is stale.
+        Args:
+            texts: Their keys.
+            local: The local engine as it is today; what another one found is stale.
+
+        Returns:
+            The rows, and the tags of the forms of the texts' documents.
         """
         located: dict[bytes, list[FindingRow]] = {}
-        statement = sa.select(finding).where(
-            (finding.c.engine == local)
-            | (sa.func.substr(finding.c.engine, 1, 1) != LOCAL)
-        )
         with self._database.reading() as connection:
-            for row in rows_among(connection, statement, finding.c.text, texts):
+            for row in rows_among(connection, _OF_TEXTS, texts, local=local):
                 located.setdefault(row.text, []).append(self._located(row))
             asked = {text[:DOCUMENT_BYTES] for text in texts}
-            gone = asked - self._tags(connection, asked).keys()
-            bound = sa.select(chunk.c.document).limit(1)
+            tags = self._tags(connection, asked)
+            gone = asked - tags.keys()
             if not gone.isdisjoint(text[:DOCUMENT_BYTES] for text in located) or any(
-                rows_among(connection, bound, chunk.c.document, gone)
+                rows_among(connection, _BOUND, gone)
             ):
                 raise changed_row()
-        return located
+        return located, tags
 
     def add(self, rows: Iterable[FindingRow], forms: Mapping[bytes, Forms]) -> None:
         """Keep what was found, and the forms by their documents' keys, at once."""
@@ -133,20 +151,31 @@ class Findings:
             if may_evict():  # what was met at questions
                 evict(connection, finding.c.seen, _MOST_MET)
 
-    def registers(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
-        """Return what is to be known again of documents, which may be nothing."""
-        registers: dict[bytes, Register] = {}
+    def registers(
+        self, documents: Collection[bytes], tags: Mapping[bytes, bytes] | None = None
+    ) -> dict[bytes, Register]:
+        """
+        Return what is to be known again of documents, which may be nothing.
+
+        `tags`: of their forms, where they were just read.
+        """
+        if tags is not None and len(known := self._known_registers(tags)) == len(
+            {*documents}
+        ):
+            return known
         with self._database.reading() as connection:
-            tags = self._tags(connection, set(documents))
-            for document, tag in tags.items():
-                if known := self._registers.get((document, tag)):
-                    registers[document] = known
+            tags = self._tags(connection, documents)
+            registers = self._known_registers(tags)
             read = self._forms(connection, tags.keys() - registers.keys())
         for document in {*documents} - registers.keys():
             keys, tag = self._keys.of_document(document), tags.get(document, b"")
             registers[document] = Register(read.get(document, {}), keys, tag)
             self._registers.put((document, tag), registers[document])
         return registers
+
+    def _known_registers(self, tags: Mapping[bytes, bytes]) -> dict[bytes, Register]:
+        known = ((pair[0], self._registers.get(pair)) for pair in tags.items())
+        return {document: register for document, register in known if register}
 
     def forget(self, documents: Iterable[bytes]) -> None:
         """Forget documents, what was found in them, and that chunks were bound."""
@@ -168,15 +197,13 @@ class Findings:
     def _tags(
         self, connection: sa.Connection, documents: Iterable[bytes]
     ) -> dict[bytes, bytes]:
-        listed = sa.select(form.c.document, form.c.tag)
-        rows = rows_among(connection, listed, form.c.document, documents)
-        return dict(rows)
+        return dict(rows_among(connection, _TAGS, documents))
 
     def _forms(
         self, connection: sa.Connection, documents: Iterable[bytes]
     ) -> dict[bytes, Forms]:
         known: dict[bytes, Forms] = {}
-        for row in rows_among(connection, sa.select(form), form.c.document, documents):
+        for row in rows_among(connection, _FORMS, documents):
             if row.tag != self._keys.tag(row.document, row.forms.encode()):
                 raise changed_row()
             known[row.document] = read_forms(row.forms)

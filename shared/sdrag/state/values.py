@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from sdrag.errors import require_extra
-from sdrag.state.database import Database, evict, may_evict, rows_among, upsert
+from sdrag.state.database import Database, among, evict, may_evict, rows_among, upsert
 from sdrag.state.keys import Keys
 from sdrag.state.tables import changed_row, value
 
@@ -72,9 +72,9 @@ class Values:
             HostError: The database failed, or a row is not as it was written.
         """
         wanted = [bytes.fromhex(key) for key in keys]
-        alive = sa.select(value).where(value.c.until > now)
+        alive = among(sa.select(value).where(value.c.until > now), value.c.key)
         with self._database.reading() as connection:
-            rows = list(rows_among(connection, alive, value.c.key, wanted))
+            rows = list(rows_among(connection, alive, wanted))
         cipher = self.cipher()
         return {row.key.hex(): _open(cipher, row.key.hex(), row.sealed) for row in rows}
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import io
 import re
 import zlib
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -89,13 +90,13 @@ def read_units(sentences: Iterable[str]) -> Iterator[Unit]:
 def describe(word: str) -> tuple[int, ...]:
     """Return the numbers of a word: vector, shape, beginning, end, lists."""
     lower = word.lower()
-    rank = tables.common_words().get(lower, KNOWN)
+    rank = tables.common_words().get(lower, _LEVELS[-1])
     return (
         min(rank, KNOWN),
         _shape(word),
         _hash(lower[:_AFFIX]) if word[0].isalpha() else 0,
         _hash("$" + lower[-_AFFIX:]) if word[0].isalpha() else 0,
-        _listed(word, lower),
+        _listed(word, lower, rank),
     )
 
 
@@ -174,15 +175,15 @@ def _bits(lists: Iterable[Iterable[str]], first: int) -> dict[str, int]:
     return dict(bits)
 
 
-def _listed(word: str, lower: str) -> int:
+def _listed(word: str, lower: str, rank: int) -> int:
     """Return which lists hold a word, one bit each."""
     if not word[0].isalpha():
         return 0
-    rank = tables.common_words().get(lower, _LEVELS[-1])
     bits = _small().get(lower, 0) | _capitalised().get(word.capitalize(), 0)
     if len(word) <= _SHORT:
         bits |= _capitalised().get(word, 0)  # an abbreviation
-    return bits | sum((rank < level) << at for at, level in enumerate(_LEVELS))
+    first = bisect_right(_LEVELS, rank)  # the levels that the rank is below
+    return bits | (1 << len(_LEVELS)) - (1 << first)
 
 
 class Head:

@@ -65,9 +65,10 @@ class TokenIndex(Confidential):
     def indices(self, words: Collection[str]) -> Iterator[int]:
         """Yield the tokens that are one of the words, word by word."""
         where = self.where
-        fewer, more = sorted((words, where), key=len)
-        for word in fewer:
-            if word in more:
+        if where.keys().isdisjoint(words):
+            return
+        for word in words if len(words) < len(where) else where:
+            if word in where and word in words:
                 yield from where[word]
 
     def opens_sentence(self, index: int) -> bool:

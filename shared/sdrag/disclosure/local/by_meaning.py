@@ -241,15 +241,16 @@ def _choose(
     stated = _stems(parsed.statement)
     named = frozenset() if stated else _stems(parsed.subject)
     words = [span.of(text) for span in scores.words]
+    stems = [*map(_stem, words)]
     chances = [
         chance / (chance + (1 - chance) * _frequency(word))
         for word, chance in zip(words, scores.chances.tolist(), strict=True)
     ]
     written = SpanUnion(machine)
     telling = {
-        index: 1.0 if _stem(word) in stated else chances[index]
+        index: 1.0 if stems[index] in stated else chances[index]
         for index, word in enumerate(words)
-        if _tells(word) and _stem(word) not in named
+        if _tells(word) and stems[index] not in named
         if not written.overlaps(scores.words[index])
     }
     rare = {index for index in telling if _is_rare(words[index])}
@@ -258,7 +259,9 @@ def _choose(
         telling |= {
             index: chances[index]
             for index, word in enumerate(words)
-            if _stem(word) in named and _tells(word) and chances[index] >= _NAMED * best
+            if stems[index] in named
+            and _tells(word)
+            and chances[index] >= _NAMED * best
         }
     # Where no word is sure enough, the surest is.
     least = min(limits.word, max(telling.values(), default=0.0))
@@ -275,7 +278,7 @@ def _choose(
         if index in telling
         or not (
             _is_filler(word)
-            or _stem(word) in named
+            or stems[index] in named
             or written.overlaps(scores.words[index])
         )
     }
@@ -325,14 +328,13 @@ def _propagate(
 ) -> Iterator[Finding]:
     """Yield the rare words that were withheld, or are stated, wherever they are."""
     stated = [_stems(parsed.statement) for parsed in parsed_rules]
-    if not any(stated) and not any(again):
-        return
-    for span in words(text):
+    known = zip(parsed_rules, stated, again, strict=True)
+    looked_for = [each for each in known if each[1] or each[2]]
+    for span in words(text) if looked_for else ():
         word = span.of(text)
-        for row, parsed in enumerate(parsed_rules):
-            chance = again[row].get(word.lower(), 0.0)
-            if _stem(word) in stated[row] and _is_rare(word):
-                chance = 1.0
+        lower, stem, is_rare = word.lower(), _stem(word), _is_rare(word)
+        for parsed, stems, rare in looked_for:
+            chance = 1.0 if is_rare and stem in stems else rare.get(lower, 0.0)
             if chance:
                 yield Finding(span, parsed.constraint.id, "again", chance)
 
