@@ -75,7 +75,10 @@ _MOST_NAMES = 5
 
 def generalise_in(text: str, span: Span, levels: Sequence[str]) -> str:
     """Return a value of a text so, unless it may be a part of a longer one."""
-    before, after = text[: span.start][-2:], text[span.end :][:40]
+    before, after = (
+        text[max(0, span.start - 2) : span.start],
+        text[span.end : span.end + 40],
+    )
     value = span.of(text)
     is_part = bool(_GOES_BEFORE.search(before) or _GOES_ON.match(after))
     if not value[:1].isdigit():  # a bare number before a comma is rather a cell

@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from sys import maxsize
 
-from sdrag.disclosure.placeholder_style import PlaceholderStyle, is_same
+from sdrag.disclosure.placeholder_style import Parts, PlaceholderStyle, is_same
 from sdrag.placeholders import NUMBERED, with_brackets
 from sdrag.text.cells import Edit, Layout, apply_edits, place, read_cells
 from sdrag.text.spans import SpanUnion, merge
@@ -60,7 +60,7 @@ def cut(
     layout, parts, names, is_whole = _find_regions(text, taken, applied, style)
     if is_whole:
         return Replacements(None, names)
-    placeholders = {r: style.choose(text, r, part) for r, part in parts.items()}
+    placeholders = style.choose(text, parts)
     return Replacements(place(layout, placeholders), names, len(placeholders))
 
 
@@ -79,8 +79,8 @@ def find_values(
     """
     _, parts, _, _ = _find_regions(text, taken, applied, style)
     values: dict[str, str | None] = {}
-    for region, part in parts.items():
-        mark, value = style.choose(text, region, part), region.of(text)
+    for region, mark in style.choose(text, parts).items():
+        value, part = region.of(text), parts[region]
         if not NUMBERED.fullmatch(mark):
             continue
         first = values.setdefault(mark, value)
@@ -90,12 +90,9 @@ def find_values(
     return values
 
 
-_Parts = dict[Span, list[tuple[Span, frozenset[str]]]]
-
-
 def _find_regions(
     text: str, taken: Taken, applied: Sequence[str], style: PlaceholderStyle
-) -> tuple[Layout, _Parts, tuple[str, ...], bool]:
+) -> tuple[Layout, Parts, tuple[str, ...], bool]:
     """
     Return where placeholders stand, and what of it each constraint takes.
 
@@ -120,7 +117,7 @@ def _find_regions(
         with_brackets(layout, region)
         for region in _join(layout, (*spans, *touched), style.between)
     ]
-    parts: _Parts = {region: [] for region in regions}
+    parts: Parts = {region: [] for region in regions}
     starts = [region.start for region in regions]
     for span, by in spans.items():
         parts[regions[bisect_right(starts, span.start) - 1]].append((span, by))

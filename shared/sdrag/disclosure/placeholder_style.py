@@ -34,7 +34,7 @@ from sdrag.policy.sections import NOUNS, WITHHELD
 from sdrag.state.keys import DocumentKeys
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold_text
-from sdrag.text.spans import merge, shift
+from sdrag.text.spans import SpanUnion, merge
 from sdrag.vocabulary import Constraint, Pattern, Span
 
 _ANY_MONTH = "|".join(MONTHS)
@@ -61,8 +61,6 @@ _CLOSE = re.compile("[^\\S\n]*|['\u2019-]")
 _TITLE = f"(?:{'|'.join(sorted(in_each_case(TITLES)))})\\.?[ \u00a0]"
 _TITLES = re.compile(f"(?:{_TITLE}(?:(?:and|&) )?)*{_TITLE}")
 _TITLES_END = re.compile(f"(?<![\\w-]){_TITLES.pattern}$")
-_AROUND = 200
-"""Characters on both sides that a pattern of the policy is read with."""
 _REACH = 40
 """Titles in front of a name have no more characters."""
 
@@ -73,6 +71,11 @@ def with_titles(text: str, span: Span) -> Span:
     return Span(titles.start(), span.end) if titles else span
 
 
+_Part = list[tuple[Span, frozenset[str]]]
+Parts = dict[Span, _Part]
+"""Regions of a text, each with what constraints take of it."""
+_Matched = dict[str, list[tuple[str, SpanUnion]]]
+"""What the patterns of a constraint match in a text, each under its noun."""
 _Nouns = tuple[tuple[str, ...], bool]
 """The nouns of the types that a constraint names, and whether it names types alone."""
 
@@ -132,11 +135,18 @@ class PlaceholderStyle:
         """What may stand between two placeholders that become one."""
         return _CLOSE if self.numbered or self.instead else _LIGHT
 
-    def choose(
-        self, text: str, region: Span, taken: Iterable[tuple[Span, Iterable[str]]]
-    ) -> str:
-        """Return what stands in place of a region."""
-        taken = list(taken)
+    def choose(self, text: str, parts: Parts) -> dict[Span, str]:
+        """Return what stands in place of each region."""
+        takers = {name for part in parts.values() for _, by in part for name in by}
+        matched: _Matched = {}
+        for name in takers & self.patterns.keys():
+            found: dict[Pattern, list[Span]] = {}
+            for pattern, span in find_matches(text, self.patterns[name]):
+                found.setdefault(pattern, []).append(span)
+            matched[name] = [(p.noun, SpanUnion(spans)) for p, spans in found.items()]
+        return {r: self._choose(text, r, part, matched) for r, part in parts.items()}
+
+    def _choose(self, text: str, region: Span, taken: _Part, matched: _Matched) -> str:
         if self.instead:
             takers = {name for _, names in taken for name in names}
             levels = coarsest(self.instead.get(name, ()) for name in takers)
@@ -146,7 +156,7 @@ class PlaceholderStyle:
             return self.plain
         covered: dict[str, list[Span]] = {}
         for span, names in taken:
-            for noun in {self._noun(text, span, name) for name in names}:
+            for noun in {self._noun(text, span, name, matched) for name in names}:
                 covered.setdefault(noun, []).append(span)
         own = (each.noun for named in self.patterns.values() for each in named)
         nouns = [noun for noun in (*own, *_TABLE) if noun in covered]
@@ -157,16 +167,13 @@ class PlaceholderStyle:
         words = _numbered_words(region.of(text))
         return self.placeholders.number(noun, self.keys.of("number", words))
 
-    def _noun(self, text: str, span: Span, name: str) -> str:
+    def _noun(self, text: str, span: Span, name: str, matched: _Matched) -> str:
         """Return the noun for a span that a constraint takes; empty for its meaning."""
-        patterns = self.patterns.get(name, ())
-        start = max(0, span.start - _AROUND)
-        around = text[start : span.end + _AROUND]
-        place = shift(span, -start)
-        for pattern, match in find_matches(around, patterns) if patterns else ():
-            if place.overlaps(match):
-                return pattern.noun
+        for noun, spans in matched.get(name, ()):
+            if spans.overlaps(span):
+                return noun
         noun = _noun(span.of(text), self.nouns.get(name, _NO_NOUNS))
+        patterns = self.patterns.get(name, ())
         return noun or (patterns[0].noun if len(patterns) == 1 else "")
 
 
