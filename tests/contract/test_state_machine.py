@@ -37,6 +37,7 @@ from sdrag.vocabulary import Passage, Principal
 
 from ..support.faces import Scenario, ask, langchain_retriever, llamaindex_retriever
 from ..support.scripted import Scripted
+from .test_shared_states import PRELOADED
 
 BUILDS = (langchain_retriever, llamaindex_retriever)
 ROLES = ("clerk", "judge")
@@ -55,14 +56,14 @@ def chunk_of(document, tenant, text):
 PAID = chunk_of("ledger", "harbour", "Jonathan Karlsson paid 12,400 euros in cash.")
 GATE = chunk_of("ledger", "harbour", "The gate that karlsson had opened was shut.")
 CALL = chunk_of("notes", "harbour", "Call Maria Okafor at 020 7946 0142 about it.")
-SOLD = chunk_of("log", "airport", "Mr Hope Lindqvist sold a boat for $7,350 in May.")
-GONE = chunk_of("log", "airport", "The hope lindqvist had was gone by now.")
+SOLD = chunk_of("log", "airport", "Mr Hope Osei sold a boat for $7,350 in May.")
+GONE = chunk_of("log", "airport", "The hope osei had was gone by now.")
 WORDS = {
     PAID.id: {"names": "Karlsson", "sums": "12,400"},
     GATE.id: {"names": "karlsson"},
     CALL.id: {"names": "Okafor", "phones": "7946"},
-    SOLD.id: {"names": "Lindqvist", "sums": "7,350"},
-    GONE.id: {"names": "lindqvist"},
+    SOLD.id: {"names": "Osei", "sums": "7,350"},
+    GONE.id: {"names": "osei"},
 }
 """What is in each chunk, by kind: all that the oracle knows of the texts."""
 TOLD_ELSEWHERE = {GATE.id: PAID.id, GONE.id: SOLD.id}
@@ -77,6 +78,9 @@ FORGED = {
     bytes: [b"", bytes(8), bytes(12)],
     float: [-1.0, 2.0],
 }
+PROCESSES = get_context("forkserver")
+"""They inherit no connection of this process: SQLite keeps no promise to a fork."""
+PROCESSES.set_forkserver_preload(PRELOADED)
 numbers = st.sampled_from(range(len(BUILDS)))
 hidings = st.dictionaries(
     st.sampled_from([*SENTENCES]), st.sampled_from([None, *ROLES]), min_size=1
@@ -201,7 +205,7 @@ class Machine(RuleBasedStateMachine):
     @rule(commits=st.integers(1, 6))
     def kill_a_binder(self, commits):
         given = (self.where, self.rules.policy, commits)
-        process = get_context("fork").Process(target=bind_and_die, args=given)
+        process = PROCESSES.Process(target=bind_and_die, args=given)
         process.start()
         process.join()
 

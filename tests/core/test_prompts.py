@@ -220,6 +220,7 @@ def test_a_reply_inherits_the_labels_of_its_prompt(prompt):
         (outcome,) = run(complete([prompt]), Recorder())
 
         assert outcome.value.labels == prompt.labels
+        assert outcome.value.text == "ok"
 
 
 @given(st.lists(st.tuples(st.text(), LABELS), max_size=5))
@@ -279,7 +280,7 @@ def test_an_error_of_a_performer_hangs_no_text_on_ours():
 
     assert len(seen) == 2
     for error in seen:
-        assert TEXT not in str(error)
+        assert str(error) == "An effect failed with ValueError."
         assert error.__context__ is None
         assert error.__cause__ is None
 
@@ -294,3 +295,6 @@ def test_a_performer_that_loses_an_answer_fails_every_item():
     outcomes = run(complete([Prompt("a", ()), Prompt("b", ())]), Losing())
 
     assert all(isinstance(outcome, Failure) for outcome in outcomes)
+    assert {str(outcome.error) for outcome in outcomes} == {
+        "0 answers came for 2 items."
+    }

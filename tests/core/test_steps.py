@@ -9,8 +9,26 @@ from contextvars import ContextVar
 
 import pytest
 
-from sdrag.effects.steps import Embed, arun, embed, run
-from sdrag.errors import ModelError
+from sdrag.effects.steps import (
+    CUT_OFF,
+    Authorize,
+    Embed,
+    Reply,
+    Score,
+    Search,
+    arun,
+    authorize,
+    embed,
+    run,
+    score,
+    search,
+    try_each,
+    why_failed,
+)
+from sdrag.errors import HostError, ModelError, ModelReplyError, ModelTimeoutError
+from sdrag.vocabulary import Passage, Principal
+
+SEEN, WHO = Passage("a", "Seen."), Principal("p")
 
 _asker: ContextVar[str] = ContextVar("asker", default="nobody")
 
@@ -38,6 +56,57 @@ def test_a_corpus_is_embedded_in_batches():
 
     assert run(embed(texts), EffectRunner()) == texts
     assert sizes == [512, 512, 176]
+
+
+HELPERS = [
+    (lambda: search("q", filters="f", limit=3), Search(("q",), "f", 3)),
+    (lambda: score([("a", "b")]), Score((("a", "b"),), "relevance")),
+    (lambda: score([("a", "b")], model="m"), Score((("a", "b"),), "m")),
+    (lambda: authorize([SEEN], WHO), Authorize((SEEN,), WHO)),
+    (lambda: embed(["a"]), Embed(("a",), query=False)),
+    (lambda: embed(["a"], query=True), Embed(("a",), query=True)),
+]
+
+
+@pytest.mark.parametrize(("start", "effect"), HELPERS)
+def test_a_helper_asks_for_what_it_was_given(start, effect):
+    """All of it at once, and returns what came."""
+    steps = start()
+    assert next(steps) == effect
+    answer = [Reply([SEEN])]
+    with pytest.raises(StopIteration) as stop:
+        steps.send(answer)
+    assert stop.value.value == ((SEEN,) if isinstance(effect, Search) else answer)
+
+
+def test_local_work_costs_the_item_that_it_fails_at():
+    """An error of ours stays one; of any other the type alone is told."""
+
+    def work(item):
+        if item == "ours":
+            raise HostError("It is away.")
+        if item == "any":
+            raise ValueError(item)
+        return item.upper()
+
+    fine, ours, other = try_each(work, ["a", "ours", "any"])
+    assert fine == Reply("A")
+    assert isinstance(ours.error, HostError)
+    assert str(other.error) == "Local work failed: ValueError."
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ModelTimeoutError("late"), "model-timeout"),
+        (ModelReplyError("short", server=CUT_OFF), "cut-off"),
+        (ModelReplyError("none", server="host 500"), "model-failed"),
+        (HostError("away"), "model-failed"),
+    ],
+)
+def test_why_a_model_failed(error, code):
+    """As decisions give it."""
+    assert why_failed(error) == code
 
 
 def test_a_rule_that_computes_does_not_stall_the_event_loop():

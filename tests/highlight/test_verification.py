@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sdrag.errors import InputTooLargeError, UsageError
-from sdrag.highlight import Verification, verify_highlights
+from sdrag.highlight import Refusal, Verification, verify_highlights
 from sdrag.highlight.boundaries import cuts_a_word
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
@@ -285,3 +285,34 @@ def test_what_means_nothing_is_an_error():
         verify([], REPORT, Passage("report", "Other words."))
     with pytest.raises(InputTooLargeError):
         verify(["x"], "a" * 4_000_001)
+
+
+def test_a_refusal_says_which_extract_why_and_where():
+    """In numbers and codes alone; what is not refused says how surely it was found."""
+    passages = [
+        Passage("a", "[person] and [person] left at dawn."),
+        Passage("b", "the gate was open all night"),
+        Passage("c", "Anna said the gate was open all night. Nobody came to close it."),
+    ]
+    said = [
+        "two words",
+        "none of this is said anywhere",
+        "[person] and [person] left at dawn.",
+        "the gate was open all night",
+        "Anna said the gate was open all night.",
+        "Nobody came to close it.",
+    ]
+    found = verify_highlights(said, passages)
+
+    assert found.refusals == (
+        Refusal(0, "too-few-words", 2),
+        Refusal(1, "not-found", 6),
+        Refusal(2, "too-few-words", 4, "a"),
+        Refusal(-1, "repeated", passage_id="b"),
+    )
+    assert [(each.passage_id, each.score) for each in found] == [("c", 100.0)]
+    some = [Passage(name, f"In {name} nobody saw the van.") for name in ("x", "y")]
+    cut = verify_highlights([each.text for each in some], some, max_highlights=1)
+    assert cut.refusals == (Refusal(-1, "too-many"),)
+    assert [each.passage_id for each in cut] == ["x"]
+    assert verify_highlights([""], some).refusals == (Refusal(0, "too-few-words"),)
