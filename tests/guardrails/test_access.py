@@ -20,6 +20,7 @@ from sdrag.guardrails.access.conditions import (
     Or,
     as_chroma,
     both,
+    drop_lists,
 )
 from sdrag.vocabulary import Passage, Principal
 
@@ -199,6 +200,31 @@ def test_conditions_take_plain_keys_and_typed_values_only():
     ):
         with pytest.raises((UsageError, ValueError)):
             make()
+
+
+EQ, IN, LTE = Eq("t", "a"), In("t", ("a", "b")), Lte("level", 2)
+TAG = Contains("tags", "x")
+OF_EQ, OF_TAG = {"t": {"$eq": "a"}}, {"tags": {"$contains": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("condition", "where", "without_lists"),
+    [
+        (EQ, OF_EQ, EQ),
+        (IN, {"t": {"$in": ["a", "b"]}}, IN),
+        (LTE, {"level": {"$lte": 2}}, LTE),
+        (TAG, OF_TAG, None),
+        (And((EQ,)), OF_EQ, And((EQ,))),
+        (And((TAG,)), OF_TAG, None),
+        (And((EQ, TAG)), {"$and": [OF_EQ, OF_TAG]}, And((EQ,))),
+        (Or((EQ, TAG)), {"$or": [OF_EQ, OF_TAG]}, None),
+        (Or((EQ, LTE)), {"$or": [OF_EQ, {"level": {"$lte": 2}}]}, Or((EQ, LTE))),
+    ],
+)
+def test_a_condition_in_the_words_of_a_store(condition, where, without_lists):
+    """In full for Chroma; for a store without lists what admits no less."""
+    assert as_chroma(condition) == where
+    assert drop_lists(condition) == without_lists
 
 
 def test_a_condition_is_anded_with_the_hosts_own():
