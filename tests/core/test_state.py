@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import logging
 import os
 import shutil
@@ -12,6 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from weakref import ref
 
 import pytest
 import sqlalchemy as sa
@@ -610,6 +612,17 @@ class TestDatabase:
         assert SECRET not in f"{error} {error!r} {error.__cause__!r}"
         assert "binding" not in f"{error}"
         assert error.__suppress_context__
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
+    def test_a_forked_process_closes_no_connection_of_its_parent(self, state):
+        """SQLite would take locks and the log of the parent for its own."""
+        put(state.database, "parent")
+        inherited = ref(state.database._engine.pool)
+        pid = os.fork()
+        if not pid:
+            gc.collect()
+            os._exit(inherited() is None)
+        assert os.waitpid(pid, 0)[1] == 0
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
     def test_a_forked_process_opens_connections_of_its_own(self, state):

@@ -122,6 +122,7 @@ class Database:
         """Leave to a parent process the connections and the lock that it has."""
         self._lock = RLock()
         if not self._is_in_memory:
+            _INHERITED.append(self._engine.pool)
             self._engine.dispose(close=False)
 
     def __del__(self) -> None:
@@ -312,6 +313,8 @@ def _connect(where: str | PostgresUrl, timeout_seconds: float) -> sa.Engine:
 
 
 _DATABASES: WeakSet[Database] = WeakSet()
+_INHERITED: list[Any] = []
+"""Connections of a parent process; to close one here would break the parent's."""
 
 
 def _leave_to_parent() -> None:
