@@ -13,6 +13,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,8 +34,10 @@ from sdrag.guardrails.statements.words import read_tokens
 from sdrag.highlight.verification import verify_highlights
 from sdrag.linkage import Fitted, fit
 from sdrag.linkage.plan_file import _cipher
+from sdrag.memo import Memo
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import State, open_state
+from sdrag.state.findings import Findings
 from sdrag.state.ledger import Shown
 from sdrag.state.tables import tables
 from sdrag.studio.authoring.policy_text import add, disable, find_disabled, read_policy
@@ -271,6 +274,9 @@ def fuzz_rows(given: bytes) -> None:
     statement = sa.text(f"UPDATE {table.name} SET {column} = :value")  # noqa: S608
     with suppress(SdragError), state.database.writing() as connection:
         connection.execute(statement, {"value": value})
+    # As another process sees it, which remembers nothing.
+    findings, cuts = Findings(state.database, state.keys), Memo(100)
+    engine = engine.replace(state=replace(state, findings=findings, cuts=cuts))
     try:
         with suppress(SdragError):
             released = run(disclose(_CHUNKS, Request("Who?"), engine), Scripted())
@@ -291,7 +297,8 @@ def _draw_held(data: FuzzedDataProvider) -> object:
     """Draw what SQLite can hold."""
     kind = data.ConsumeIntInRange(0, 4)
     if kind == 0:
-        return data.PickValueInList([None, 0, -1, 2**63 - 1])
+        held = [None, 0, -1, 2**63 - 1, "[]", "[[],[]]", b""]
+        return data.PickValueInList(held)
     if kind == 1:
         return data.ConsumeFloat()
     if kind == 2:
