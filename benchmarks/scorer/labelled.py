@@ -1,18 +1,21 @@
 """
-The documents and general constraints that the gate learns from, read.
+The documents and constraints that the gate learns from, read.
 
 A document in `documents/` is headed by `== title`. What falls under a constraint of
 `constraints.toml` is marked {{name|words}}; of each other constraint it is known that
-nothing of it is there.
+nothing of it is there. So it is in `policies/`, where each trade has constraints of its
+own, each in three wordings, and `go` lists the phrases that tell it.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from benchmarks.scorer.texts import Secret, Text
@@ -59,6 +62,32 @@ def read_documents(folder: Path, constraints: dict[str, tuple[str, ...]]) -> lis
             ]
             documents.append(Text(title, body + marked[done:], tuple(secrets)))
     return documents
+
+
+def read_policies(folder: Path) -> list[list[Text]]:
+    """Read the documents of each trade; they have the same secrets in one order."""
+    trades = []
+    for path in sorted(folder.glob("*.json")):
+        trade = json.loads(path.read_text(encoding="utf-8"))
+        trades.append(
+            [
+                Text(path.stem, document["text"], _find_secrets(document, trade))
+                for document in trade["documents"]
+            ]
+        )
+    return trades
+
+
+def _find_secrets(document: Any, trade: Any) -> tuple[Secret, ...]:
+    """Return what each constraint withholds of a document, at all its places."""
+    secrets = []
+    for constraint in trade["constraints"]:
+        phrases = document["go"].get(constraint["id"], ())
+        patterns = (rf"(?<!\w){re.escape(phrase)}(?!\w)" for phrase in phrases)
+        found = (re.finditer(pattern, document["text"]) for pattern in patterns)
+        marks = tuple(match.span() for matches in found for match in matches)
+        secrets.append(Secret(tuple(constraint["wordings"]), marks))
+    return tuple(secrets)
 
 
 def is_aside(text: Text) -> bool:

@@ -2,10 +2,10 @@
 Train the gate: does a sentence hold what a constraint withholds, and in which words?
 
 It learns from the texts in `passages/`, each with constraints of its own, and from
-those in `documents/`, where it is known of every general constraint of
-`constraints.toml` what falls under it, and so what does not. Sentences that the scorer
-takes for a constraint's and that are not are shown most often. One text in ten is kept
-aside, and so are the constraints that are `held_out`.
+those in `documents/` and `policies/`, where it is known of every constraint what falls
+under it, and so what does not. Sentences that the scorer takes for a constraint's and
+that are not are shown most often. One text in ten is kept aside, the trades of
+`policies/` whole, and so are the constraints that are `held_out`.
 
     python -m benchmarks.scorer.train_gate --out gate.safetensors --minutes 90
 
@@ -37,6 +37,7 @@ from benchmarks.scorer.labelled import (
     parts_of,
     read_constraints,
     read_documents,
+    read_policies,
 )
 from benchmarks.scorer.texts import Secret, Text, read_texts
 from sdrag.disclosure.local import scorer
@@ -198,11 +199,16 @@ def measure(reader: Reader, pairs: Sequence[Pair]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in figures.items()}
 
 
-def validation(passages: Sequence[Text], documents: Path) -> dict[str, list[Pair]]:
-    """Return what is measured on: passages, documents, held-out constraints."""
+def validation(
+    passages: Sequence[Text], documents: Path, policies: Sequence[Sequence[Text]]
+) -> dict[str, list[Pair]]:
+    """Return what is measured on: passages, trades, documents, held-out constraints."""
     aside = passages[4::200]
     strangers = [text.secrets[0] for text in aside[:4]]
     sets = {"passages": [p for t in aside for p in all_pairs(t, strangers)]}
+    trades = [text for trade in policies for text in trade if is_aside(trade[0])]
+    if trades:
+        sets["trades"] = [pair for text in trades for pair in all_pairs(text)]
     for name, held_out in (("documents", False), ("held out", True)):
         texts = read_documents(documents, read_constraints(held_out=held_out))
         chosen = [p for t in texts if is_aside(t) for p in all_pairs(t)]
@@ -216,12 +222,18 @@ def validation(passages: Sequence[Text], documents: Path) -> dict[str, list[Pair
 def blocks(
     passages: Sequence[Text],
     documents: Sequence[Text],
-    share: float,
+    policies: Sequence[Sequence[Text]],
+    options: argparse.Namespace,
     rng: random.Random,
 ) -> Iterator[list[Pair]]:
     """Yield the pairs of some texts, of few constraints, without end."""
     while True:
-        if documents and rng.random() < share:
+        drawn = rng.random()
+        if policies and drawn < options.trades:
+            texts = [text for trade in rng.sample(policies, 2) for text in trade]
+            told = {s.wordings: worded(s.wordings, rng) for t in texts for s in t.secrets}
+            asked = [[(s, told[s.wordings]) for s in t.secrets] for t in texts]
+        elif documents and drawn < options.trades + options.share:
             texts = rng.sample(documents, 6)
             rows = range(len(texts[0].secrets))
             present = [row for row in rows if any(t.secrets[row].marks for t in texts)]
@@ -260,11 +272,17 @@ class Trainer:
         self.mean = {n: p.detach().clone() for n, p in self.trained.items()}
         self.started = time.monotonic()
         self.steps, self.best, self.loss = 0, float("inf"), 0.0
-        if options.start:
+        if options.start and options.start.suffix == ".state":
             state = torch.load(options.start)
             self.network.load_state_dict(state["network"], strict=False)
             self.optimizer.load_state_dict(state["optimizer"])
             self.mean = state["mean"]
+        elif options.start:
+            weights = load_file(options.start)
+            self.network.load_state_dict(
+                {name: value.float() for name, value in weights.items()}, strict=False
+            )
+            self.mean = {n: p.detach().clone() for n, p in self.trained.items()}
 
     @property
     def done(self) -> float:
@@ -321,10 +339,12 @@ def train(options: argparse.Namespace) -> None:
     passages = [text for number, text in enumerate(texts) if number % 10 != 4]
     known = read_documents(options.documents, read_constraints(held_out=False))
     documents = [text for text in known if not is_aside(text)]
-    sets = validation(texts, options.documents)
+    policies = read_policies(options.policies)
+    sets = validation(texts, options.documents, policies)
+    policies = [trade for trade in policies if not is_aside(trade[0])]
     trainer = Trainer(options)
     measured = 0.0
-    for pairs in blocks(passages, documents, options.share, rng):
+    for pairs in blocks(passages, documents, policies, options, rng):
         for some in batches(pairs, rng):
             trainer.step(some)
         if trainer.done >= min(1.0, measured + EVERY / options.minutes):
@@ -345,9 +365,11 @@ def main() -> None:
     """Read the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--start", type=Path, help="a `.state` to go on from")
+    parser.add_argument("--start", type=Path, help="a `.state`, or weights, to go on from")
     parser.add_argument("--documents", type=Path, default=FOLDER / "documents")
+    parser.add_argument("--policies", type=Path, default=FOLDER / "policies")
     parser.add_argument("--share", type=float, default=0.5, help="of documents")
+    parser.add_argument("--trades", type=float, default=0.0, help="share of policies")
     parser.add_argument("--minutes", type=float, default=90)
     parser.add_argument("--rate", type=float, default=1.5e-4)
     parser.add_argument("--seed", type=int, default=20)

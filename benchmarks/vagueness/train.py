@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from sentence_transformers import SentenceTransformer
 from sklearn.svm import SVC
 
 from benchmarks.networks.layers import model_folder
+from benchmarks.scorer.labelled import read_policies
 from benchmarks.scorer.texts import read_texts
 from benchmarks.suites.json_files import DATA
 from benchmarks.suites.wordings import read_wordings
@@ -35,9 +37,11 @@ from sdrag.vocabulary import Constraint
 FOLDER = Path(__file__).parent
 SCORER = FOLDER.parent / "scorer"
 ASIDE = FOLDER.parent / "wordings" / "aside.jsonl"
+MARKED = FOLDER.parent / "wordings" / "marked.txt"
 PACKAGED = DATA / "wordings.jsonl"
 PASSAGES, COMPOSED = 2500, 900
 FOLDS = 6
+_MARK = re.compile(r"\{\w+\|([^}]*)\}")
 
 
 class Row(NamedTuple):
@@ -69,6 +73,13 @@ def read_rows(rng: random.Random) -> list[Row]:
         for wording in read_wordings(path)
         if wording["expect"] == "enforce" and wording["group"] != "blanket"
     ]
+    texts += [
+        (text, False, f"trade:{documents[0].genre}")
+        for documents in read_policies(SCORER / "policies")
+        for secret in documents[0].secrets
+        for text in secret.wordings
+    ]
+    texts += [(text, False, f"marked:{n}") for n, text in enumerate(_read_marked())]
     texts += [(text, False, f"text:{n}") for n, text in enumerate(_sample(rng))]
     rows = []
     for text, vague, register in texts:
@@ -80,6 +91,11 @@ def read_rows(rng: random.Random) -> list[Row]:
 
 def _read(path: Path) -> dict[str, object]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _read_marked() -> list[str]:
+    """Read constraints with marked parts, without the marks."""
+    return _MARK.sub(r"\1", MARKED.read_text(encoding="utf-8")).splitlines()
 
 
 def _sample(rng: random.Random) -> list[str]:

@@ -56,7 +56,10 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
         _is_refused(p, "is not English") or _is_refused(p, "in no dictionary")
     ),
     "a noun that may be a name": lambda p: _is_refused(p, "quotation marks"),
-    "an exception": lambda p: _is_refused(p, "Leave it out"),
+    "an exception": lambda p: (
+        _is_understood(p) and p.asked and "is hidden too" in p.reason
+    ),
+    "no exception": lambda p: _is_understood(p) and not p.asked,
     "that nobody be recognised": lambda p: (
         _is_understood(p) and p.people and "is not promised" in p.reason
     ),

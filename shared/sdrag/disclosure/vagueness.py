@@ -23,14 +23,21 @@ import numpy as np
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.names import is_proven, is_quoted
-from sdrag.disclosure.constraint_parser.wording import blank_audience, subject_of
+from sdrag.disclosure.constraint_parser.parser import is_prose
+from sdrag.disclosure.constraint_parser.wording import (
+    blank_audience,
+    plain_text,
+    subject_of,
+)
 from sdrag.disclosure.local.by_example import judge_left_out
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.embeddings import embed_texts, installed
 from sdrag.vocabulary import SCORE_DIGITS, Constraint
 
 GAMMA = 1.0
-_VAGUE = 0.0
+_VAGUE = -0.1
+_VAGUE_IF_SHORT = -0.3
+"""Above it a few words without an order are vague."""
 _VAGUE_ALL_THE_SAME = 0.6
 """Above it even what the tables of trades know a word of is vague."""
 _WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
@@ -97,7 +104,9 @@ def limit_margin(parsed: ParsedConstraint) -> float:
     text = parsed.constraint.text
     known = parsed.worded or any(topic.cues for topic in parsed.topics)
     known = known or any(is_proven(name, text) for name in parsed.names)
-    return _VAGUE_ALL_THE_SAME if known else _VAGUE
+    if known:
+        return _VAGUE_ALL_THE_SAME
+    return _VAGUE if is_prose(plain_text(text)) else _VAGUE_IF_SHORT
 
 
 @lru_cache(maxsize=4096)

@@ -57,6 +57,7 @@ class ParsedConstraint(Confidential):
             a cue of their topic.
         people: It asks for names.
         meaning: It must also be understood.
+        asked: Its words without what it excepts; empty where it excepts nothing.
         subject: The constraint without the order it gives, folded.
         names: Whom or what it names itself, where it consists of names.
         about_names: It asks for everything about them.
@@ -78,6 +79,7 @@ class ParsedConstraint(Confidential):
     everywhere: frozenset[str] = frozenset()
     people: bool = False
     meaning: bool = False
+    asked: str = ""
     subject: str = ""
     names: tuple[str, ...] = ()
     about_names: bool = False
@@ -105,6 +107,11 @@ class ParsedConstraint(Confidential):
     def identifying(self) -> bool:
         """Whether it asks for whatever identifies somebody."""
         return IDENTIFYING in self.types
+
+    @property
+    def text(self) -> str:
+        """What the networks read of it: its words without what it excepts."""
+        return self.asked or self.constraint.text
 
     def __repr__(self) -> str:
         return f"ParsedConstraint(id={self.constraint.id!r}, kind={self.kind!r})"

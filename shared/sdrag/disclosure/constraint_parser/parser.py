@@ -4,12 +4,11 @@ From a constraint's words to what they ask for, and to whether that is understoo
 A constraint names types ("exact doses of medicine"), people by role ("names of
 witnesses"), whatever identifies ("personal data"), somebody by name, terms of a trade
 ("privileged advice"), or something that needs understanding ("how the safe was
-opened"). The words decide, by closed tables. Types that it excepts are left out; any
-other exception needs a model.
+opened"). The words decide, by closed tables. Types that it excepts are left out; whatever
+else it excepts is hidden too, without a model.
 
-One that no table knows may be plain enough for the gate. A clause says what happened
-("how the safe was opened"); a noun or two of a trade ("the risk appetite") say nothing
-that could be compared with a text.
+One that no table knows is for the gate. Whether it tells of anything is for the trial
+that accepts it, `sdrag.disclosure.vagueness`.
 """
 
 from __future__ import annotations
@@ -54,6 +53,7 @@ from sdrag.disclosure.constraint_parser.words import (
     is_known,
     is_listed_name,
     is_misspelt,
+    is_slip,
     is_term,
     number_words,
     place_of,
@@ -65,13 +65,15 @@ from sdrag.vocabulary import Constraint
 _FEW = 3
 """A subject of so many words holds little but the types it names."""
 _MANY = 4
+_HALF = 0.5
+"""A share of words that no list knows from which on a text says nothing."""
 """An order about so many words is plain enough for the gate."""
 _PARTICULAR = re.compile(r"\w's? \w|\bof (?:the|this|his|her|their|its|our)\b")
 """Something of something in particular: "moves of the game"."""
 
 _EXCEPTS = (
-    "It makes an exception. Leave it out, and write what stays under `keep`, for whom "
-    "under `unless`, and in which documents under `where`."
+    "Without a model, what it excepts is hidden too. Write what stays under `keep`, for "
+    "whom under `unless`, and in which documents under `where`."
 )
 _NOTHING = "It has no words."
 _FOREIGN = "It is not in English."
@@ -81,11 +83,11 @@ _DIRECT = (
     "rest who somebody is, is not promised."
 )
 _SHORT = "It is short: say what to hide and of whom, and check it with `examples`."
-_UNCLEAR = "No table says what to look for, and it is too short to be understood."
 _NO_PATTERN = "The policy has no pattern of that name."
 _ANY_PATTERN = "own patterns"
 _NO_NAME = "It gives no order, and what it consists of is in no list of names."
 _QUOTE = "Put it in quotation marks if it is a name."
+_UNLISTED = "is in no dictionary: see what `check` finds for it."
 _NOUN = "If it is a noun, say in English what to hide."
 
 
@@ -138,7 +140,7 @@ def _loses_nothing(
 @lru_cache(maxsize=4096)
 def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
     """Understand a text; whose constraint it is makes no difference."""
-    plain = spell_out(plain_text(text))
+    plain, warning = spell_out(plain_text(text)), ""
     if is_permission(plain):
         parsed = ParsedConstraint(kind="only", subject=plain)
     elif is_blanket(plain):
@@ -149,15 +151,16 @@ def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
         if pattern("recognised").search(plain):
             parsed = _add_direct(parsed)
         if excepted:
-            parsed = _leave_out_types(parsed, excepted)
+            left = _leave_out_types(parsed, excepted)
+            parsed, warning = replace(left or parsed, asked=kept), _EXCEPTS * (not left)
     if PATTERN in parsed.types and not names_pattern:
         parsed = replace(parsed, reason=_NO_PATTERN)
     words = number_words(plain)
-    misspelt = [place for place, word in words.items() if is_misspelt(word)]
-    reason = _why_not_understood(parsed, plain, words, misspelt)
+    unknown = [place for place, word in words.items() if is_misspelt(word)]
+    reason = _why_not_understood(parsed, plain, words, unknown)
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
-    return replace(parsed, reason=_warn(parsed, plain, words))
+    return replace(parsed, reason=warning or _warn(parsed, plain, words, unknown))
 
 
 def _parse_content(text: str) -> ParsedConstraint:
@@ -188,14 +191,16 @@ def _add_direct(parsed: ParsedConstraint) -> ParsedConstraint:
     )
 
 
-def _leave_out_types(parsed: ParsedConstraint, excepted: str) -> ParsedConstraint:
-    """Leave out the types that an exception names; what else it says needs a model."""
+def _leave_out_types(
+    parsed: ParsedConstraint, excepted: str
+) -> ParsedConstraint | None:
+    """Leave out the types that an exception names; `None` where it says more."""
     left_out = read_types_and_topics(excepted)
     types = parsed.types - (left_out.types - left_out.numbered)
     numbers = left_out.kinds and "CODE" in parsed.everywhere
     partly = numbers or not parsed.kinds.isdisjoint(left_out.kinds)
     if left_out.meaning or len(excepted.split()) > _FEW or partly or not types:
-        return replace(parsed, reason=_EXCEPTS)
+        return None
     return replace(
         parsed,
         types=types,
@@ -212,32 +217,40 @@ def _why_not_understood(
     parsed: ParsedConstraint,
     text: str,
     words: Mapping[int, str],
-    misspelt: Sequence[int],
+    unknown: Sequence[int],
 ) -> str:
     """Say why a constraint is not understood; nothing if it is."""
     if not re.search(r"[^\W\d_]", text):
         return _NOTHING
-    if not is_english(text, [words[place] for place in misspelt]):
+    if not is_english(text, [words[place] for place in unknown]):
         return _FOREIGN
     if parsed.reason or parsed.kind == "only":
         return parsed.reason or _PERMITS
-    if misspelt:
-        return f"Word {misspelt[0]} is in no dictionary."
+    slips = [place for place in unknown if is_slip(words[place])]
+    if slips or len(unknown) > len(words) * _HALF:
+        return f"Word {(slips or unknown)[0]} is in no dictionary."
     refused = refusal(text, typed=bool(parsed.worded))
-    return refused or _why_unproven(parsed, text, words) or _why_unclear(parsed, text)
+    return refused or _why_unproven(parsed, text, words)
 
 
-def _warn(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> str:
+def _warn(
+    parsed: ParsedConstraint,
+    text: str,
+    words: Mapping[int, str],
+    unknown: Sequence[int],
+) -> str:
     """Say what its author should check in a constraint that is understood."""
     if pattern("recognised").search(text):
         return _DIRECT
+    if unknown:
+        return f"Word {unknown[0]} {_UNLISTED}"
     unlisted = _find_unlisted(parsed, text)
     if unlisted:
         return f"Word {_place_of_name(unlisted[0], text)} is taken for a name. {_NOUN}"
     nameless = [n for n, w in words.items() if w[0].isupper() and not is_known(w)]
     if parsed.kind != "named" and not parsed.people and nameless:
         return f"Word {nameless[0]} is not looked for by itself. {_QUOTE}"
-    short = parsed.kind == "meaning" and not parsed.cues and not _is_prose(text)
+    short = parsed.kind == "meaning" and not parsed.cues and not is_prose(text)
     return _SHORT if short else ""
 
 
@@ -284,15 +297,7 @@ def _is_name(parsed: ParsedConstraint, text: str) -> bool:
     )
 
 
-def _why_unclear(parsed: ParsedConstraint, text: str) -> str:
-    known = parsed.types or parsed.cues or parsed.names
-    if known or parsed.kind in {"everything", "statement"}:
-        return ""
-    short = has_order(text) and _content_of(subject_of(text))
-    return "" if short or _is_prose(text) else _UNCLEAR
-
-
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
     """Say whether a text has a clause, or an order and words enough for the gate."""
     subject = subject_of(text)
     words = _content_of(subject)

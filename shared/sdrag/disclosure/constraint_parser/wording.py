@@ -19,6 +19,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from sdrag.detectors.local.tables import listed
@@ -31,6 +32,12 @@ QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
 """What a constraint quotes is meant as it is, whatever its words."""
 _CLAUSE_END = re.compile(r"[,;:.]| and ")
 _PART = re.compile(r"(?:(?!,|;| and | or | nor | as well as ).)+")
+_CLAUSE_START = re.compile(
+    r"[;,(]|[.:](?= )| (?=(?:but|though|although|whereas|while|yet) )| - "
+)
+_AROUND = " ,;:.()-!"
+_LINK = re.compile(r"^(?:but|though|although|whereas|while|yet|and) ")
+"""What joins a clause to the one before it."""
 _HALF = 2
 
 
@@ -112,8 +119,8 @@ def _part(name: str) -> str:
 
 def is_permission(text: str) -> bool:
     """Say whether a constraint says what may be disclosed."""
-    lower = text.lower().strip(" .!\"'")
-    if pattern("permission").search(lower):
+    asked, _ = _split_permitted(text)
+    if pattern("permission").search(asked.lower().strip(" .!\"'")):
         return True
     before, exception = split_exception(text)
     return bool(exception) and is_blanket(before)
@@ -141,6 +148,25 @@ def _words(text: str) -> list[str]:
 
 def split_exception(text: str) -> tuple[str, str]:
     """Return a constraint without what it excepts, and that; empty for nothing."""
+    asked, permitted = _split_permitted(text)
+    kept, excepted = _split_excepted(asked)
+    return kept, " ".join(filter(None, (excepted, permitted)))
+
+
+def _split_permitted(text: str) -> tuple[str, str]:
+    """Part a constraint from those of its clauses that only say what may stay."""
+    borders = [0, *(m.start() for m in _CLAUSE_START.finditer(text)), len(text)]
+    clauses = [text[start:end] for start, end in pairwise(borders)]
+    stays = [bool(pattern("stays").search(each.strip(_AROUND))) for each in clauses]
+    asked = "".join(c for c, stay in zip(clauses, stays, strict=True) if not stay)
+    asked = asked.strip(_AROUND)
+    if not any(stays) or not any(map(str.isalpha, asked)):
+        return text, ""
+    permitted = "".join(c for c, stay in zip(clauses, stays, strict=True) if stay)
+    return _LINK.sub("", asked), permitted.strip(_AROUND)
+
+
+def _split_excepted(text: str) -> tuple[str, str]:
     after_it = pattern("excepted").pattern
     match = pattern("exception", rf",? ?[(;]? ?\b{{}}\b|{after_it}").search(text)
     if match is None:

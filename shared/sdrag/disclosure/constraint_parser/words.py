@@ -237,9 +237,13 @@ def is_misspelt(word: str) -> bool:
     A capitalised word can be one, unless it is a slip of a word that constraints are
     made of.
     """
+    return (is_slip(word) or not word[0].isupper()) and not is_known(word)
+
+
+def is_slip(word: str) -> bool:
+    """Say whether a word is a letter away from one that constraints are made of."""
     lower = fold_text(word)
-    slip = len(lower) >= _SLIP and _is_near(lower, word_set("crucial"))
-    return (slip or not word[0].isupper()) and not is_known(word)
+    return len(lower) >= _SLIP and _is_near(lower, word_set("crucial"))
 
 
 def _is_near(word: str, words: Iterable[str]) -> bool:

@@ -117,7 +117,7 @@ def find_by_meaning(
     """Yield what the networks withhold in the sentences that the gate opens."""
     if not parsed_rules:
         return
-    texts = [parsed.constraint.text for parsed in parsed_rules]
+    texts = [parsed.text for parsed in parsed_rules]
     lessons = Lessons.of([parsed.constraint for parsed in parsed_rules])
     scored = _score_sentences(document, texts, lessons)
     proposed, cued = _propose(

@@ -33,7 +33,7 @@ from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
 
-_VERSION = 17
+_VERSION = 18
 """Raised with every change of what is found, so that corpora are located anew."""
 
 
