@@ -231,7 +231,9 @@ def blocks(
         drawn = rng.random()
         if policies and drawn < options.trades:
             texts = [text for trade in rng.sample(policies, 2) for text in trade]
-            told = {s.wordings: worded(s.wordings, rng) for t in texts for s in t.secrets}
+            told = {
+                s.wordings: worded(s.wordings, rng) for t in texts for s in t.secrets
+            }
             asked = [[(s, told[s.wordings]) for s in t.secrets] for t in texts]
         elif documents and drawn < options.trades + options.share:
             texts = rng.sample(documents, 6)
@@ -365,7 +367,7 @@ def main() -> None:
     """Read the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--start", type=Path, help="a `.state`, or weights, to go on from")
+    parser.add_argument("--start", type=Path, help="`.state` or weights")
     parser.add_argument("--documents", type=Path, default=FOLDER / "documents")
     parser.add_argument("--policies", type=Path, default=FOLDER / "policies")
     parser.add_argument("--share", type=float, default=0.5, help="of documents")

@@ -57,7 +57,7 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
     ),
     "a noun that may be a name": lambda p: _is_refused(p, "quotation marks"),
     "an exception": lambda p: (
-        _is_understood(p) and p.asked and "is hidden too" in p.reason
+        _is_understood(p) and p.asked and "may go too" in p.reason
     ),
     "no exception": lambda p: _is_understood(p) and not p.asked,
     "that nobody be recognised": lambda p: (

@@ -4,8 +4,8 @@ From a constraint's words to what they ask for, and to whether that is understoo
 A constraint names types ("exact doses of medicine"), people by role ("names of
 witnesses"), whatever identifies ("personal data"), somebody by name, terms of a trade
 ("privileged advice"), or something that needs understanding ("how the safe was
-opened"). The words decide, by closed tables. Types that it excepts are left out; whatever
-else it excepts is hidden too, without a model.
+opened"). The words decide, by closed tables. Types that it excepts are left out;
+without a model, whatever else it excepts may go too.
 
 One that no table knows is for the gate. Whether it tells of anything is for the trial
 that accepts it, `sdrag.disclosure.vagueness`.
@@ -72,7 +72,7 @@ _PARTICULAR = re.compile(r"\w's? \w|\bof (?:the|this|his|her|their|its|our)\b")
 """Something of something in particular: "moves of the game"."""
 
 _EXCEPTS = (
-    "Without a model, what it excepts is hidden too. Write what stays under `keep`, for "
+    "Without a model, what it excepts may go too. Write what stays under `keep`, for "
     "whom under `unless`, and in which documents under `where`."
 )
 _NOTHING = "It has no words."

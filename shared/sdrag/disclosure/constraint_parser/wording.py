@@ -157,13 +157,23 @@ def _split_permitted(text: str) -> tuple[str, str]:
     """Part a constraint from those of its clauses that only say what may stay."""
     borders = [0, *(m.start() for m in _CLAUSE_START.finditer(text)), len(text)]
     clauses = [text[start:end] for start, end in pairwise(borders)]
-    stays = [bool(pattern("stays").search(each.strip(_AROUND))) for each in clauses]
+    stays = [*map(_is_permitted, clauses)]
     asked = "".join(c for c, stay in zip(clauses, stays, strict=True) if not stay)
     asked = asked.strip(_AROUND)
     if not any(stays) or not any(map(str.isalpha, asked)):
         return text, ""
     permitted = "".join(c for c, stay in zip(clauses, stays, strict=True) if stay)
     return _LINK.sub("", asked), permitted.strip(_AROUND)
+
+
+def _is_permitted(clause: str) -> bool:
+    """Say whether a clause, with what parts it from the one before, may only stay."""
+    said = clause.strip(_AROUND)
+    apart = clause[:1] != "," or _LINK.match(said) is not None
+    return any(
+        (apart or not row.get("apart")) and rule.search(said)
+        for rule, row in rows("stays")
+    )
 
 
 def _split_excepted(text: str) -> tuple[str, str]:
