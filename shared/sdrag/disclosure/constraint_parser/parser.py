@@ -65,8 +65,8 @@ from sdrag.vocabulary import Constraint
 _FEW = 3
 """A subject of so many words holds little but the types it names."""
 _MANY = 4
-_HALF = 0.5
-"""A share of words that no list knows from which on a text says nothing."""
+_GIBBERISH = 0.4
+"""From this share of words on that no dictionary knows, a text is no English."""
 """An order about so many words is plain enough for the gate."""
 _PARTICULAR = re.compile(r"\w's? \w|\bof (?:the|this|his|her|their|its|our)\b")
 """Something of something in particular: "moves of the game"."""
@@ -227,7 +227,7 @@ def _why_not_understood(
     if parsed.reason or parsed.kind == "only":
         return parsed.reason or _PERMITS
     slips = [place for place in unknown if is_slip(words[place])]
-    if slips or len(unknown) > len(words) * _HALF:
+    if slips or len(unknown) >= len(words) * _GIBBERISH:
         return f"Word {(slips or unknown)[0]} is in no dictionary."
     refused = refusal(text, typed=bool(parsed.worded))
     return refused or _why_unproven(parsed, text, words)

@@ -34,7 +34,6 @@ from sdrag.disclosure.constraint_parser.wording import (
     is_english,
     plain_text,
     refusal,
-    split_exception,
     subject_of,
 )
 from sdrag.disclosure.constraint_parser.words import (
@@ -352,7 +351,6 @@ def _rewordings(parsed: ParsedConstraint) -> Iterator[str]:
     for word in misspelt:
         corrected = corrected.replace(word, _nearest(word))
     yield corrected
-    yield split_exception(text)[0]
     if refusal(text, typed=typed):
         return
     for name in parsed.names:
