@@ -166,9 +166,9 @@ def _runs(text: str, likely: Sequence[Tag]) -> Iterator[Sequence[Tag]]:
 
 
 def _tells(word: str) -> bool:
-    """Return True if a word can be a mention alone; marks, counts and `of` cannot."""
+    """Return True if a word can be a mention alone; marks and `of` cannot."""
     if not word.isalpha():
-        return any(map(str.isalnum, word)) and not word.isdecimal()
+        return any(map(str.isalnum, word))
     ranks = common_words()
     return ranks.get(word.lower(), len(ranks)) >= _PLAIN
 
@@ -178,14 +178,17 @@ def _is_plain(words: Sequence[str], run: Sequence[Tag], layout: Layout) -> bool:
     Return True if words are one alone, written small, that every text may have.
 
     In a sentence the network may be sure of it all the same. Where there is none, in
-    the value of a field, two such words are plain, with capitals too.
+    the value of a field, two such words are plain, with capitals too, and so are counts.
     """
     cell = layout.at(run[0].span.start)
     of_cell = layout.text[cell.start : cell.end].split() if cell else words
     in_sentence = len(of_cell) > _BRIEF and (cell is None or cell.role == "prose")
     most, said = (1, words) if in_sentence else (_BRIEF, [w.lower() for w in words])
     ranks = common_words()
-    is_everyday = all(ranks.get(word, _EVERYDAY) < _EVERYDAY for word in said)
+    is_everyday = all(
+        ranks.get(word, _EVERYDAY) < _EVERYDAY or (word.isdecimal() and not in_sentence)
+        for word in said
+    )
     is_sure = in_sentence and run[0].chance >= _SURE
     return len(words) <= most and is_everyday and not is_sure
 
