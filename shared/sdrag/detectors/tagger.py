@@ -11,6 +11,7 @@ script and limits: benchmarks/tagger/.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ _SURE = 0.5
 """The least probability of a single everyday word."""
 _EVERYDAY = 6000
 """So many of the most frequent English words are everyday ones."""
+_COUNT = re.compile(r"\d{1,2}")
 _BRIEF = 2
 """No sentence has so few words."""
 _SPARED = frozenset(a for a in ACRONYMS if len(a) > 2 and a.isupper()) - {"MBA"}
@@ -166,9 +168,9 @@ def _runs(text: str, likely: Sequence[Tag]) -> Iterator[Sequence[Tag]]:
 
 
 def _tells(word: str) -> bool:
-    """Return True if a word can be a mention alone; marks and `of` cannot."""
+    """Return True if a word can be a mention alone; marks, counts and `of` cannot."""
     if not word.isalpha():
-        return any(map(str.isalnum, word))
+        return any(map(str.isalnum, word)) and not _COUNT.fullmatch(word)
     ranks = common_words()
     return ranks.get(word.lower(), len(ranks)) >= _PLAIN
 
@@ -178,7 +180,7 @@ def _is_plain(words: Sequence[str], run: Sequence[Tag], layout: Layout) -> bool:
     Return True if words are one alone, written small, that every text may have.
 
     In a sentence the network may be sure of it all the same. Where there is none, in
-    the value of a field, two such words are plain, with capitals too, and so are counts.
+    the value of a field, two such words are plain, with capitals too, and figures.
     """
     cell = layout.at(run[0].span.start)
     of_cell = layout.text[cell.start : cell.end].split() if cell else words
