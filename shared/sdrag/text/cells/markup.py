@@ -27,7 +27,7 @@ _ATTRIBUTE = re.compile(
 _BEGINS = re.compile(r"\s*+<(?:\?xml|!DOCTYPE|!--|([A-Za-z][\w:.-]*+))")
 _CLOSED = re.compile(r"</([A-Za-z][\w:.-]*+)\s*+>")
 _LAYOUT = word_set(
-    "html head body div p span a b i u em strong small big br hr ul ol li dl"
+    "html head body div p span a b i u s em strong small big br wbr hr ul ol li dl"
     " table thead tbody tfoot tr section article header footer main nav aside"
     " h1 h2 h3 h4 h5 h6"
     " blockquote pre code center font form fieldset legend title label img input button"
@@ -125,7 +125,13 @@ def _open(page: _Page, match: re.Match[str]) -> None:
         page.heads = []
     if name == "dt":
         page.before = ""
-    if not match["attrs"].endswith("/") and name not in {"br", "hr", "img", "input"}:
+    if not match["attrs"].endswith("/") and name not in {
+        "br",
+        "hr",
+        "img",
+        "input",
+        "wbr",
+    }:
         label = says if name in _LAYOUT else match["name"]
         page.open.append((name, label))
 

@@ -205,6 +205,7 @@ def _write(layout: Layout) -> PlainView:
     lines = _Lines(layout.text)
     key: Cell | None = None
     done = -1
+    before: Cell | None = None
     for cell in layout.cells:
         if not cell.hard:
             gap = layout.text[done : cell.start] if done >= 0 else ""
@@ -212,8 +213,11 @@ def _write(layout: Layout) -> PlainView:
             lines.add("\n\n" if lines.position and is_far else gap)
             lines.copy(cell)
         elif cell.role not in NAMING:
-            lines.begin()
-            lines.label(write_lead(cell.label, cell.path), key)
+            gap = _goes_on(layout.text, before, cell)
+            if gap is None:
+                lines.begin()
+                lines.label(write_lead(cell.label, cell.path), key)
+            lines.add(gap or "")
             for said, origin, length in _undo(layout.text, cell):
                 lines.add(said, origin, length)
             key = None
@@ -222,12 +226,28 @@ def _write(layout: Layout) -> PlainView:
                 lines.begin()
                 lines.label(f"{label_words(lines.said(key)).capitalize()}: ", key)
             key = cell
-        done = -1 if cell.hard else cell.end
+        done, before = -1 if cell.hard else cell.end, cell
     for cell in layout.cells:
         if cell.hard and cell.role in NAMING and _may_tell(lines.said(cell), cell):
             lines.begin()
             lines.copy(cell)
     return PlainView("".join(lines.lines), tuple(lines.pieces), tuple(lines.labels))
+
+
+def _goes_on(text: str, before: Cell | None, cell: Cell) -> str | None:
+    """Return what parts two cells of one value, if tags within a line are between."""
+    if before is None or before.role in NAMING or before.label != cell.label:
+        return None
+    gap = _INLINE.fullmatch(text, before.end, cell.start)
+    return gap and (" " if any(map(str.isspace, _TAG.sub("", gap.group()))) else "")
+
+
+_TAG = re.compile(
+    r"</?(?:wbr|b|i|u|s|em|strong|span|font|mark|small|code|kbd|tt|q)\b[^<>]{0,200}>"
+    r"|<!--[^<>]{0,200}-->",
+    re.IGNORECASE,
+)
+_INLINE = re.compile(rf"\s*+(?:(?:{_TAG.pattern})\s*+)++", re.IGNORECASE)
 
 
 class _Lines:
