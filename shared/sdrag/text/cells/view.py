@@ -213,11 +213,11 @@ def _write(layout: Layout) -> PlainView:
             lines.add("\n\n" if lines.position and is_far else gap)
             lines.copy(cell)
         elif cell.role not in NAMING:
-            gap = _goes_on(layout.text, before, cell)
-            if gap is None:
+            tags = _goes_on(layout.text, before, cell)
+            if tags is None:
                 lines.begin()
                 lines.label(write_lead(cell.label, cell.path), key)
-            lines.add(gap or "")
+            lines.add(tags or "")
             for said, origin, length in _undo(layout.text, cell):
                 lines.add(said, origin, length)
             key = None
