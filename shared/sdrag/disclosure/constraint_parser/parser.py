@@ -65,9 +65,9 @@ from sdrag.vocabulary import Constraint
 _FEW = 3
 """A subject of so many words holds little but the types it names."""
 _MANY = 4
+"""An order about so many words is plain enough for the gate."""
 _GIBBERISH = 0.4
 """From this share of words on that no dictionary knows, a text is no English."""
-"""An order about so many words is plain enough for the gate."""
 _PARTICULAR = re.compile(r"\w's? \w|\bof (?:the|this|his|her|their|its|our)\b")
 """Something of something in particular: "moves of the game"."""
 
@@ -195,6 +195,9 @@ def _leave_out_types(
     parsed: ParsedConstraint, excepted: str
 ) -> ParsedConstraint | None:
     """Leave out the types that an exception names; `None` where it says more."""
+    words = set(excepted.lower().split()) - FUNCTION_WORDS
+    if not all(read_types_and_topics(word).types for word in words):
+        return None  # "staff names" are not all names
     left_out = read_types_and_topics(excepted)
     types = parsed.types - (left_out.types - left_out.numbered)
     numbers = left_out.kinds and "CODE" in parsed.everywhere

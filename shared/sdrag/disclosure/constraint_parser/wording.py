@@ -155,9 +155,10 @@ def split_exception(text: str) -> tuple[str, str]:
 
 def _split_permitted(text: str) -> tuple[str, str]:
     """Part a constraint from those of its clauses that only say what may stay."""
-    borders = [0, *(m.start() for m in _CLAUSE_START.finditer(text)), len(text)]
+    said = QUOTED.sub(lambda match: "q" * len(match.group()), text)
+    borders = [0, *(m.start() for m in _CLAUSE_START.finditer(said)), len(text)]
     clauses = [text[start:end] for start, end in pairwise(borders)]
-    stays = [*map(_is_permitted, clauses)]
+    stays = [_is_permitted(said[start:end]) for start, end in pairwise(borders)]
     asked = "".join(c for c, stay in zip(clauses, stays, strict=True) if not stay)
     asked = asked.strip(_AROUND)
     if not any(stays) or not any(map(str.isalpha, asked)):
