@@ -241,13 +241,14 @@ def is_misspelt(word: str) -> bool:
 
 
 def is_slip(word: str) -> bool:
-    """Say whether a word is a letter away from one that constraints are made of."""
+    """Say whether a word is near one that constraints are made of: two letters off."""
     lower = fold_text(word)
-    return len(lower) >= _SLIP and _is_near(lower, word_set("crucial"))
+    off = min(2, len(lower) // _SLIP)
+    return off > 0 and _is_near(lower, word_set("crucial"), off)
 
 
-def _is_near(word: str, words: Iterable[str]) -> bool:
-    return any(OSA.distance(word, other, score_cutoff=1) <= 1 for other in words)
+def _is_near(word: str, words: Iterable[str], most: int = 1) -> bool:
+    return any(OSA.distance(word, each, score_cutoff=most) <= most for each in words)
 
 
 _RULE = re.compile(r"[()|?\[.]")
