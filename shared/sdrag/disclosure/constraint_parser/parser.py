@@ -230,8 +230,10 @@ def _why_not_understood(
     if parsed.reason or parsed.kind == "only":
         return parsed.reason or _PERMITS
     slips = [place for place in unknown if is_slip(words[place])]
-    if slips or len(unknown) >= len(words) * _GIBBERISH:
-        return f"Word {(slips or unknown)[0]} is in no dictionary."
+    if not slips and len(unknown) >= len(words) * _GIBBERISH:
+        slips = [*unknown]
+    if slips:
+        return f"Word {slips[0]} is in no dictionary."
     refused = refusal(text, typed=bool(parsed.worded))
     return refused or _why_unproven(parsed, text, words)
 
