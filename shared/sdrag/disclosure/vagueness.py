@@ -27,6 +27,7 @@ from sdrag.disclosure.constraint_parser.parser import is_prose
 from sdrag.disclosure.constraint_parser.wording import (
     blank_audience,
     plain_text,
+    spell_out,
     subject_of,
 )
 from sdrag.disclosure.local.by_example import judge_left_out
@@ -106,7 +107,7 @@ def limit_margin(parsed: ParsedConstraint) -> float:
     known = known or any(is_proven(name, text) for name in parsed.names)
     if known:
         return _VAGUE_ALL_THE_SAME
-    return _VAGUE if is_prose(plain_text(text)) else _VAGUE_IF_SHORT
+    return _VAGUE if is_prose(spell_out(plain_text(text))) else _VAGUE_IF_SHORT
 
 
 @lru_cache(maxsize=4096)

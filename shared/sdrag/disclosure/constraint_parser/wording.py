@@ -33,7 +33,7 @@ QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
 _CLAUSE_END = re.compile(r"[,;:.]| and ")
 _PART = re.compile(r"(?:(?!,|;| and | or | nor | as well as ).)+")
 _CLAUSE_START = re.compile(
-    r"[;,(]|[.:](?= )| (?=(?:but|though|although|whereas|while|yet) )| - "
+    r"[;,(]|\.(?= )| (?=(?:but|though|although|whereas|while|yet) )| - "
 )
 _AROUND = " ,;:.()-!"
 _LINK = re.compile(r"^(?:but|though|although|whereas|while|yet|and) ")

@@ -33,7 +33,7 @@ from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
 
-_VERSION = 18
+_VERSION = 19
 """Raised with every change of what is found, so that corpora are located anew."""
 
 
