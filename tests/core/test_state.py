@@ -8,6 +8,8 @@ import logging
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -442,6 +444,17 @@ class TestOpening:
         assert worker.exitcode == (0 if ends == "failed" else 9)
         assert open_state(path).name == open_state(path).name
         assert path.with_name("state.db.key").stat().st_size == 32
+
+    def test_another_opening_gives_up_no_lock_of_this_process(self, tmp_path):
+        """So no process that ends takes the log away from under a connection."""
+        path = tmp_path / "state.db"
+        states = [open_state(path) for _ in range(3)]
+        reads = "SELECT count(*) FROM meta"
+        program = f"import sqlite3; sqlite3.connect({str(path)!r}).execute({reads!r})"
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+        assert path.with_name("state.db-wal").exists()
+        assert len({state.name for state in states}) == 1
 
     def test_what_is_no_state_of_this_key_and_version_is_refused(self, tmp_path):
         """Half a key would make fingerprints that somebody can guess."""

@@ -255,8 +255,11 @@ class Database:
             yield
         except SQLAlchemyError as error:
             below = getattr(error, "orig", None) or error
-            if getattr(below, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+            code = getattr(below, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_BUSY:
                 raise self._locked() from None
+            if code == sqlite3.SQLITE_NOTADB:
+                raise foreign_state() from None
             kind = type(below).__name__
             raise HostError(
                 f"The state's database failed ({kind}).", hint=_HINT

@@ -33,7 +33,6 @@ WAIT_SECONDS = 30.0
 """For which a state is waited for that others have locked, unless less is asked for."""
 
 _MEMORY = ":memory:"
-_HEADER = b"SQLite format 3\0"
 _SECRET_BYTES = 32
 _MOST_CUTS = 20_000
 _MOST_VECTORS = 4_096
@@ -168,7 +167,7 @@ def open_state(
     else:
         key_path = Path(key or f"{path}.key")
         with _file_failures():
-            _check_file(Path(path), key_path)
+            _make_file(Path(path), key_path)
         database = Database(path, timeout_seconds=timeout_seconds)
     secret = _unsealed(database, key_path)
     return _state(database, secret, path, str(key_path))
@@ -192,8 +191,13 @@ def _read_url(where: str, key: str | Path | None) -> tuple[PostgresUrl, Path]:
     return url, Path(key or url.key or "")
 
 
-def _check_file(path: Path, key_path: Path) -> None:
-    """Refuse what is no database, before SQLite writes to it; make a new file."""
+def _make_file(path: Path, key_path: Path) -> None:
+    """
+    Make the file of a new state.
+
+    One that is there is left to SQLite alone: closing a file gives up every lock that
+    this process has on it, and with them what keeps its other connections sound.
+    """
     from sdrag.state.database import foreign_state, lost_state  # noqa: PLC0415
 
     if path.is_dir():
@@ -203,10 +207,10 @@ def _check_file(path: Path, key_path: Path) -> None:
     if not path.exists():
         if key_path.exists():
             raise lost_state()
-        path.touch(mode=0o600)
-    with path.open("rb") as file:
-        if file.read(len(_HEADER)) not in (b"", _HEADER):
-            raise foreign_state()
+        with suppress(FileExistsError):  # another opening was first
+            path.touch(mode=0o600, exist_ok=False)
+    elif path.stat().st_size == 1:  # which SQLite would take for an empty file
+        raise foreign_state()
 
 
 def _state(
