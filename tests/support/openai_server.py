@@ -35,7 +35,7 @@ class Wire:
 
     Args:
         names: What the model finds when asked to redact.
-        faults: One for each next request to redact; the last stays.
+        faults: One for each next request to redact, None for none; the last stays.
         say: Answers what is asked beside redactions, in place of `said`.
         over: Set when the server ends.
         faulty: What is in the prompts that go wrong; by default those of redaction.
@@ -45,7 +45,7 @@ class Wire:
     """
 
     names: Sequence[str]
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[Fault | None] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
     say: Callable[[dict[str, Any]], dict[str, Any]] | None = None

@@ -157,8 +157,8 @@ def test_a_server_that_streams_alone(client, wire, recwarn):
 @each_row(
     "faults",
     [
-        [server.too_many, server.broken],
-        [server.broken, server.too_many],
+        [server.too_many, server.broken, None],
+        [server.broken, server.too_many, None],
         [server.fails_at_formats],
         [server.plain_only],
         [server.thinks_first],
