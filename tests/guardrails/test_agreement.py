@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.guardrails.grounding.agreement import Agreement, compare
-from sdrag.guardrails.grounding.support import support
+from sdrag.guardrails.grounding.support import Agreement, compare, support
 from sdrag.guardrails.statements.words import read_sentences, read_tokens
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
