@@ -25,13 +25,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from sdrag.highlight.boundaries import (
+from sdrag.highlight.quote_matching import (
     count_words,
     cuts_a_word,
     holds_a_word,
 )
-from sdrag.highlight.context_expansion import Scope
-from sdrag.highlight.verification import CutAt
+from sdrag.highlight.verification import CutAt, Scope
 from sdrag.placeholders import DEFAULT
 from sdrag.vocabulary import Span
 

@@ -31,8 +31,8 @@ from sdrag.effects.steps import Complete, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelReplyError, PromptSanitizationError
 from sdrag.guardrails.statements import judging
 from sdrag.highlight import highlighters
+from sdrag.highlight.answering import ask_verdict
 from sdrag.highlight.exchange import Context
-from sdrag.highlight.questions import ask_verdict
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.linkage import masking
 from sdrag.linkage.extractor import ModelExtractor

@@ -9,9 +9,8 @@ import pytest
 
 from sdrag.effects.callers import iterate_sync
 from sdrag.effects.steps import run
-from sdrag.highlight.answering import answer
+from sdrag.highlight.answering import answer, split_questions
 from sdrag.highlight.exchange import Inquiry, Settings
-from sdrag.highlight.questions import split_questions
 from sdrag.highlight.streaming import stream
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Passage

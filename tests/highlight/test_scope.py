@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmarks.suites.control_bits import accepted_cuts, load_cuts
 from sdrag.highlight import verify_highlights
-from sdrag.highlight.context_expansion import Scope
+from sdrag.highlight.verification import Scope
 from sdrag.vocabulary import Passage, Span
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sdrag.errors import InputTooLargeError, UsageError
 from sdrag.highlight import Refusal, Verification, verify_highlights
-from sdrag.highlight.boundaries import cuts_a_word
+from sdrag.highlight.quote_matching import cuts_a_word
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage

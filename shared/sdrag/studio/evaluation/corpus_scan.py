@@ -26,7 +26,7 @@ from typing import TypeVar
 from sdrag.guardrails.contradictions.corpus import Contradiction
 from sdrag.guardrails.injection import InjectionSection
 from sdrag.guardrails.injection.scan import scan_text
-from sdrag.highlight.boundaries import count_words
+from sdrag.highlight.quote_matching import count_words
 from sdrag.policy import Policy, PolicySource
 from sdrag.text.sentences import sentences, words
 from sdrag.vocabulary import Passage, Span
