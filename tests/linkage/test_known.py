@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sdrag.linkage import assess, fit
 from sdrag.linkage.meaning import meaning_pairs
-from sdrag.linkage.propagation import KnownForms
+from sdrag.linkage.mentions import KnownForms
 from sdrag.vocabulary import Mention, Passage, Span
 
 

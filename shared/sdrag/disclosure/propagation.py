@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from sdrag.detectors.local.labels import may_hide_key
+from sdrag.detectors.local.fields import is_label
 from sdrag.detectors.local.learned import NamePlaces
 from sdrag.disclosure.cut import WITHHOLD_ALL, Taken
 from sdrag.disclosure.lookup import Located
@@ -171,9 +171,15 @@ def propagate(
     layout = read_cells(text) if matches else None
     whole_words = widen_each(text, (span for span, _ in matches))
     for whole, (_, rules) in zip(whole_words, matches, strict=True):
-        for span in clip(layout, whole, may_hide_key) if layout else ():
+        for span in clip(layout, whole, _may_hide_key) if layout else ():
             propagated[span] = propagated.get(span, frozenset()) | rules
     return propagated
+
+
+def _may_hide_key(key: str) -> bool:
+    # Only what is known for a label stays, such as "surname": whoever writes a document
+    # can put a colon behind anything.
+    return not is_label(key)
 
 
 def find_disguised(

@@ -28,6 +28,7 @@ from sdrag.linkage.extractor import ModelExtractor
 from sdrag.linkage.masking import Earlier, Masked, Passes, apply_masker, mask_found
 from sdrag.linkage.mentions import (
     Found,
+    KnownForms,
     Mentions,
     Occurrence,
     by_id,
@@ -36,7 +37,6 @@ from sdrag.linkage.mentions import (
     read_found,
 )
 from sdrag.linkage.plan_file import PlanParts, read_plan, write_plan
-from sdrag.linkage.propagation import KnownForms
 from sdrag.linkage.replacing import check_style
 from sdrag.linkage.schema import Schema, SettingsSource, local_runner, read_settings
 from sdrag.placeholders import DEFAULT, Placeholders

@@ -1,26 +1,28 @@
 """
-What was found in each document, from a detector or passed.
+What was found in each document, from a detector or passed, and what else is there.
 
 CLAM's extractor gives `[original, normalized, type, relevance]` (Listing 4.1); a
 detector gives spans. Both become an `Occurrence`. A detector says how sure it is, not
-how telling a mention is, so its confidence is taken for the relevance; how much the
-thing itself tells is left to its type's weight and its rarity. Of mentions that overlap
-or nest, the longest is kept.
+how telling a mention is, so its confidence is taken for the relevance. Of mentions that
+overlap or nest, the longest is kept. Descriptions that single somebody out, such as
+"the last woman to tend a lighthouse", are found by the words that begin them.
 
-Descriptions that single somebody out, such as "the last woman to tend a lighthouse",
-are found by the words that begin them; no detector looks for them.
+CLAM reads every document twice, the second time knowing what the others hold (section
+4.2.2). A detector sees one at a time, so every form that somebody was sure of is looked
+for in all documents, as it is written, and identifiers under other punctuation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sdrag.errors import UsageError
 from sdrag.linkage.schema import Schema
-from sdrag.text.folding import fold_text
+from sdrag.text.folding import fold, fold_text
+from sdrag.text.phrase_matcher import FormSearch
 from sdrag.vocabulary import Confidential, Mention, Passage, Span
 
 _PART = r"(?!and (?:had|has|have|was|were|is|that|stands|will)\b)[^\s,.;:!?()\"]+"
@@ -183,3 +185,84 @@ def _of_listing(entry: Sequence[Any], schema: Schema) -> Occurrence:
             "An entity cannot be read.",
             hint="Give [original, normalized, type, relevance].",
         ) from None
+
+
+_LEAST_SURE = 0.5
+_SHORTEST = 5
+_DIGITS = 4
+"""An identifier has as many digits or more."""
+_PIECES = 6
+"""An identifier is written in no more pieces."""
+_TOKEN = re.compile(r"[A-Za-z0-9]+")
+_GAPS = frozenset(" -./\u2010\u2011\u2013")
+
+Known = Mapping[str, tuple[str, float]]
+"""A form to its type, and how sure somebody was of it."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class KnownForms(Confidential):
+    """What was found anywhere in a corpus, and identifiers without punctuation."""
+
+    forms: Known
+    codes: Known
+    _search: FormSearch = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_search", FormSearch(self.forms))
+
+    @classmethod
+    def of(cls, found: Iterable[tuple[str, Sequence[Found]]]) -> KnownForms:
+        """Collect it from texts, each with what was found in it."""
+        best: dict[str, tuple[float, str, str]] = {}
+        for text, row in found:
+            for item in row:
+                form, type_, sure = _read(text, item)
+                if sure >= _LEAST_SURE and len(form) >= _SHORTEST and type_:
+                    folded = fold_text(form)
+                    rated = -sure, type_, form
+                    best[folded] = min(best.get(folded, rated), rated)
+        best.pop("", None)
+        forms = {folded: (type_, -less) for folded, (less, type_, _) in best.items()}
+        plain = {
+            "".join(_TOKEN.findall(form)).upper(): (type_, -less)
+            for less, type_, form in sorted(best.values(), reverse=True)
+        }
+        digits = {code: sum(map(str.isdigit, code)) for code in plain}
+        return cls(forms, {c: plain[c] for c, n in digits.items() if n >= _DIGITS})
+
+    def look(self, text: str, row: Sequence[Found]) -> tuple[Found, ...]:
+        """Return what was found in a text, and what else is written in it."""
+        folded = fold(text)
+        have = {fold_text(item.form) for item in row if isinstance(item, Occurrence)}
+        hits = (
+            Mention(folded.span(start, end), *self.forms[self._search.forms[number]])
+            for number, start, end in self._search.matches(folded.text)
+        )
+        more = (*hits, *_codes(text, self.codes))
+        return (*row, *(h for h in more if fold_text(h.span.of(text)) not in have))
+
+
+def _read(text: str, item: Found) -> tuple[str, str, float]:
+    """Return a form, its type, and how sure somebody was; no type of a description."""
+    if isinstance(item, Occurrence):
+        return item.form, item.type, item.relevance
+    type_ = "" if item.reason == DESCRIPTION else item.type
+    return item.span.of(text), type_, item.confidence
+
+
+def _codes(text: str, known: Known) -> Iterator[Mention]:
+    """Yield where known identifiers are written, under any punctuation."""
+    tokens = [(m.start(), m.end()) for m in _TOKEN.finditer(text)] if known else []
+    numbered = [any(map(str.isdigit, text[low:high])) for low, high in tokens]
+    for first in range(len(tokens)):
+        if not any(numbered[first : first + 2]):
+            continue
+        joined = ""
+        for last in range(first, min(first + _PIECES, len(tokens))):
+            start, end = tokens[last]
+            if last > first and text[tokens[last - 1][1] : start] not in _GAPS:
+                break
+            joined += text[start:end].upper()
+            if joined in known:
+                yield Mention(Span(tokens[first][0], end), *known[joined])

@@ -2,7 +2,9 @@
 Words to compare texts by: folded, stemmed, and in clauses.
 
 Function words carry no claim. Clauses are cut at punctuation and at conjunctions. That
-is coarse, and enough to tell what stands near what.
+is coarse, and enough to tell what stands near what. Figures in short forms are written
+out: `$890M` is `$ 890 million`. A letter alone may be a unit: *m* is a metre unless the
+sum is of money, the letter touches the number, or what is counted follows.
 """
 
 from __future__ import annotations
@@ -12,10 +14,48 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from sdrag.text.dates import NUMBER_WORDS
-from sdrag.text.figures import write_out_figures
 from sdrag.text.folding import fold_text
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
+
+_SCALES = {
+    "thousand": "k thou",
+    "million": "m mm mn mln mio",
+    "billion": "b bn bln",
+    "trillion": "t tn trn",
+}
+_SCALE_OF = {short: name for name, forms in _SCALES.items() for short in forms.split()}
+_SURE = frozenset({"mn", "mln", "mio", "bn", "bln", "tn", "trn", "thou"})
+_CURRENCY = r"(?:US|A|C|NZ)?[$\u20ac\u00a3\u00a5]|(?:USD|EUR|GBP|CHF|AUD|CAD)"
+_MONEY = r"(?:dollars?|euros?|pounds?|francs?|USD|EUR|GBP|CHF)"
+_COUNTED = (
+    r"(?:lit(?:re|er)s?|tonnes?|tons?|kg|km|miles|people|units|users|cubic|square)"
+)
+_SHORT = re.compile(
+    rf"(?<![\w.,])({_CURRENCY})?(\s?)(\d+(?:[.,]\d+)*)"
+    r"(?:(\s?)(k|thou|mm?|mn|mln|mio|b|bn|bln|t|tn|trn)\b)?"
+    rf"(?=(\s?{_MONEY}\b)?(\s?{_COUNTED}\b)?)",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(r"(?<=\d)\s?(?:%|per cent\b|pct\b\.?)", re.IGNORECASE)
+
+
+def write_out_figures(text: str) -> str:
+    """Return a text with the scales of its figures, and percent, as words."""
+    return _PERCENT.sub(" percent", _SHORT.sub(_write_out, text))
+
+
+def _write_out(match: re.Match[str]) -> str:
+    currency, _, number, gap, short = match.group(1, 2, 3, 4, 5)
+    if not short:
+        return f"{currency} {number}" if currency else match.group()
+    money = currency or match[6]
+    attached = not gap and (short.isupper() or short == "k")
+    if money or short.lower() in _SURE or attached or match[7]:
+        number = f"{number} {_SCALE_OF[short.lower()]}"
+    elif short:
+        number = f"{number}{gap}{short}"
+    return f"{currency} {number}" if currency else match[2] + number
 
 
 def word_set(listed: str) -> frozenset[str]:

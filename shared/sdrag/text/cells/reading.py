@@ -1,16 +1,252 @@
-"""From a text to its cells: which reader reads which stretch."""
+"""
+From a text to its cells: which reader reads which stretch, and the reader of lines.
+
+Lines are forms, settings, logs, heads of mail, and who speaks. What is before a colon
+or an equals sign names what is behind it. A line that no pattern takes is prose, and so
+is what has words between two cells.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from sdrag.text.cells.cell import Cell, Layout
+from sdrag.text.cells.cell import Cell, Layout, word_set
 from sdrag.text.cells.json_cells import find_json
-from sdrag.text.cells.lines import read_lines
 from sdrag.text.cells.markup import is_markup, read_markup
+from sdrag.text.cells.speech import (
+    CUE,
+    LEVEL,
+    find_signature,
+    find_speaker,
+    find_turns,
+    find_writers,
+    is_greeting,
+)
 from sdrag.text.cells.tables import SEPARATORS, read_table
 from sdrag.text.cells.yaml_cells import find_comments, is_flow, is_yaml, read_yaml
+
+_ANSWER = re.compile(r"[ \t]*(?P<key>[QA]|Question|Answer|THE [A-Z]{3,12})[.:](?=\s)")
+_LOG = re.compile(
+    r"[\[(]?(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?"
+    r"(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ]\d\d:\d\d:\d\d)[\])]?"
+    rf"(?:[ ]{{1,4}}\[?{LEVEL}\]?:?(?=\s))?|[\[<]?{LEVEL}[\]>]?:?(?=\s)"
+)
+_MARK = r"(?:\*\*|__|`|\*)"
+_FIELD = re.compile(
+    r"[ \t>]*+(?:(?:[-*+\u2022]|\d{1,3}[.)]|\[[ x]\])[ \t]++)?"
+    rf"(?:(?:export|set|let|const|var|local)[ ])?{_MARK}?[\"']?"
+    r"(?:(?P<key>[^\W\d_][\w .,/'\u2019()&#\[\]-]{0,47}?)[\"']?"
+    rf"(?::{_MARK}|{_MARK}?[ \t]{{0,4}}:(?=[\s\"'`]|$))"
+    r"|(?P<name>[A-Za-z_$][\w.$-]{0,47})[\"']?[ \t]{0,4}(?::?=(?![=>~])))[ \t]*+"
+    rf"{_MARK}?(?P<value>[^\n]*)$"
+)
+_ITEM = re.compile(r"[ \t>]*+(?:[-*+\u2022]|\d{1,3}[.)])[ \t]++(?P<item>\S[^\n]*)$")
+_PAIR = re.compile(
+    r"(?<![\w.?&-])(?P<key>[A-Za-z_][\w.-]{0,47})="
+    r"(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]*+)(?P=quote)"
+    r"|(?P<plain>[^\s\"'=,;&|)\]}?][^\n\"'=,;&|)\]}?]*?)"
+    r"(?=[ ]{1,8}[A-Za-z_][\w.-]{0,47}=|[\"',;&|)\]}?\n]|[ ]{0,8}$))"
+)
+_QUERY = re.compile(r"(?<=[?&;])(?P<key>[\w.\[\]%-]{1,48})=(?P<value>[^\s&;#\"'<>]+)")
+_LINE = re.compile(r"[^\n]++")
+_MOST_WORDS = 6
+_GREETED = 2
+"""So many lines under a greeting may hold a name, blank ones among them."""
+
+Line = tuple[int, int]
+
+
+def read_lines(text: str, lines: Sequence[Line]) -> Iterator[Cell]:
+    """Yield the cells of lines, in order; what no pattern takes is prose."""
+    done = lines[0][0] if lines else 0
+    for cell in _read(text, lines):
+        if cell.start >= done:
+            yield from _between(text, done, cell.start)
+            yield cell
+            done = cell.end
+    yield from _between(text, done, lines[-1][1] if lines else 0)
+
+
+def _between(text: str, start: int, end: int) -> Iterator[Cell]:
+    """Yield what has words between two cells."""
+    for match in _LINE.finditer(text, start, end):
+        if any(map(str.isalnum, match.group())):
+            yield Cell(*match.span(), "prose")
+
+
+def _read(text: str, lines: Sequence[Line]) -> Iterator[Cell]:
+    """Yield what patterns take, line by line."""
+    turns = find_turns(text, lines)
+    label, greeted = "", 0
+    for number, (start, end) in enumerate(lines):
+        line = text[start:end]
+        greeted = max(0, greeted - 1)
+        if not line.strip():
+            continue
+        signed = find_signature(line) if greeted else None
+        greeted = _GREETED + 1 if is_greeting(line) else 0
+        field, item = _FIELD.match(line), _ITEM.match(line)
+        if signed:
+            yield Cell(start + signed[0], start + signed[1], "speaker", "speaker")
+        elif label and item and not field:
+            yield from _value(text, start + item.start("item"), end, label)
+            continue
+        else:
+            after = text[slice(*lines[number + 1])] if number + 1 < len(lines) else ""
+            yield from _line(start, line, find_speaker(line, after, turns), field)
+        is_head = field and field["key"] and not field["value"].strip()
+        label = field["key"] if field and is_head and _is_label(field["key"]) else ""
+
+
+def _line(
+    start: int,
+    line: str,
+    speaker: tuple[tuple[int, int], int, str] | None,
+    field: re.Match[str] | None,
+) -> Iterator[Cell]:
+    """Yield the cells of a line that is not blank."""
+    if speaker:
+        (first, last), said, label = speaker
+        yield from _code(start, line[:first])
+        while line[last - 1] in " \t,-":
+            last -= 1
+        yield Cell(start + first, start + last, "speaker", label)
+        yield from _prose(line[said:], start + said)
+    elif match := _ANSWER.match(line):
+        yield Cell(start + match.start("key"), start + match.end("key"), "key")
+        yield from _prose(line[match.end() :], start + match.end())
+    elif CUE.match(line):
+        yield from _code(start, line)
+    elif match := _LOG.match(line):
+        yield from _code(start, match.group())
+        yield from _prose(line[match.end() :], start + match.end(), logged=True)
+    elif field and _is_label(field["key"] or field["name"]):
+        yield from _field(start, line, field)
+    else:
+        yield from _prose(line, start)
+
+
+def _code(start: int, said: str) -> Iterator[Cell]:
+    """Yield what says when."""
+    if said.strip():
+        yield Cell(start, start + len(said), "code", "time")
+
+
+_SAYS = re.compile(
+    r", |\b(?:said|says|say|asked|asks|wrote|writes|replied|replies|told|tells|added"
+    r"|answered|is|are|was|were|has|have|had)\b"
+)
+"""What is in a sentence before a colon, and in no label."""
+
+
+def _is_label(key: str) -> bool:
+    if len(key.split()) > _MOST_WORDS or key.count("(") != key.count(")"):
+        return False
+    return _SAYS.search(key) is None
+
+
+def _field(start: int, line: str, field: re.Match[str]) -> Iterator[Cell]:
+    """Yield a key and its value, without marks around it."""
+    group = "key" if field["key"] else "name"
+    is_setting = group == "name"
+    value = field["value"].rstrip()
+    offset = start + field.start("value")
+    if is_setting and _PAIR.search(value):
+        yield from _prose(line, start, logged=True)
+        return
+    first, last = field.span(group)
+    yield Cell(start + first, start + last, "key", hard=is_setting)
+    quote = value[:1]
+    close = value.find(quote, 1) if quote and quote in "\"'" else -1
+    if close > 1:
+        yield Cell(offset + 1, offset + close, "field", field[group], hard=is_setting)
+        yield from _prose(value[close + 1 :], offset + close + 1)
+    elif is_setting and value:
+        yield Cell(offset, offset + len(value), "field", field[group], hard=True)
+    elif _QUERY.search(value) or _PAIR.search(value):
+        yield from _prose(value, offset)
+    else:
+        yield from _labelled(value, offset, field[group])
+
+
+def _value(text: str, start: int, end: int, label: str) -> Iterator[Cell]:
+    """Yield an item of a list under a label."""
+    yield from _labelled(text[start:end].rstrip(), start, label)
+
+
+def _labelled(said: str, offset: int, label: str) -> Iterator[Cell]:
+    """Yield a value, and in front of an address whose it is."""
+    done = 0
+    for cell in find_writers(said, offset):
+        if said[done : cell.start - offset].strip(" ,;\"'"):
+            begin, stop = offset + done, cell.start
+            yield Cell(begin, stop, "field", label, delimited=False)
+        yield cell
+        done = cell.end - offset
+    if said[done:].strip():
+        begin, stop = offset + done, offset + len(said)
+        yield Cell(begin, stop, "field", label, delimited=False)
+
+
+_FITS = re.compile(r"[^a-z]|[^ ]*\d")
+_UNITS = word_set(
+    "and of de la von van der den eur usd gbp pounds euros dollars pence cents years"
+    " old jan feb mar apr may jun jul aug sep oct nov dec january february march april"
+    " june july august september october november december"
+)
+
+
+def _end_of_value(said: str) -> int:
+    """
+    Return where a value without quotation marks ends: `age=47 rejected by gate`.
+
+    Behind one that begins with a small letter nothing tells, so all of it counts.
+    """
+    words = said.split(" ")
+    many = 1
+    if not _FITS.match(words[0]):
+        return len(said)
+    while many < len(words) and (
+        _FITS.match(words[many]) or words[many].lower().strip(".,") in _UNITS
+    ):
+        many += 1
+    return len(" ".join(words[:many]))
+
+
+def _prose(said: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
+    """
+    Yield the pairs that are in prose: `name=rosa`, `?name=rosa`, `Rosa <r@x.org>`.
+
+    `logged`: a machine wrote it, so each pair is by itself.
+    """
+    pairs: list[tuple[int, tuple[Cell, ...]]] = []
+    if "=" in said:
+        for match in (*_QUERY.finditer(said), *_PAIR.finditer(said)):
+            group = match.lastgroup or "value"
+            group = "value" if match.re is _QUERY else group
+            group = "quoted" if group == "quote" else group
+            hard = logged and group != "value"
+            key, value = match.span("key"), match.span(group)
+            if group == "plain":
+                value = value[0], value[0] + _end_of_value(match[group])
+            field = Cell(
+                offset + value[0],
+                offset + value[1],
+                "field",
+                match["key"],
+                hard=hard,
+                delimited=group != "plain" or value[1] < match.end(group),
+            )
+            named = Cell(offset + key[0], offset + key[1], "key", hard=hard)
+            pairs.append((named.start, (named, field)))
+    pairs += ((cell.start, (cell,)) for cell in find_writers(said, offset))
+    done = offset
+    for start, cells in sorted(pairs):
+        if start >= done and cells[-1].start < cells[-1].end:
+            yield from cells
+            done = cells[-1].end
+
 
 _STRUCTURE = re.compile(r"[:={}\[\]<>|;\t]|[ ]{2}|,\S|\n|\bu/\w|#|chat")
 _FENCE = re.compile(r"^[ ]{0,3}(?:```|~~~)[ ]?[\w.+-]*[ ]*$", re.MULTILINE)
