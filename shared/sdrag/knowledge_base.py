@@ -14,8 +14,6 @@ from sdrag.guardrails.staleness import drop_stale
 from sdrag.policy import Policy, PolicySource
 from sdrag.vocabulary import Passage
 
-__all__ = ["CorpusContradictions", "scan_contradictions"]
-
 
 def scan_contradictions(
     passages: Iterable[Passage], policy: PolicySource | None = None

@@ -29,8 +29,6 @@ from typing import Any, Self, TypeVar
 from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Pool", "Processes", "RayPool"]
-
 R = TypeVar("R")
 _AHEAD = 2
 """So many batches for each worker are on their way."""

@@ -35,8 +35,6 @@ from sdrag.text.cells import Layout
 from sdrag.text.spans import splice
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["BLOCK", "DEFAULT", "NUMBERED", "PLAIN", "Placeholders", "with_brackets"]
-
 PLAIN = ("[REDACTED]", "[***]", "[\u2026]", "\u2588\u2588\u2588")
 """What masking puts in place of values where it may say no type, the first fitting."""
 BLOCK = "\u2588"

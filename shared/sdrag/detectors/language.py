@@ -24,8 +24,6 @@ from sdrag.text.spans import merge, splice
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-__all__ = ["find_language"]
-
 _LETTERS = 4
 """Fewer letters tell no script."""
 _WORDS = 4

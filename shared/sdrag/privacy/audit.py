@@ -19,8 +19,6 @@ from sdrag.errors import HostError
 from sdrag.privacy.reasons import MODEL_FAILURES
 from sdrag.vocabulary import Decision
 
-__all__ = ["AuditEvent", "AuditSink", "emit", "log_event"]
-
 _logger = logging.getLogger("sdrag.audit")
 
 

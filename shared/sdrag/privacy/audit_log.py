@@ -15,8 +15,6 @@ from pathlib import Path
 from sdrag.errors import UsageError
 from sdrag.privacy.audit import AuditEvent
 
-__all__ = ["AuditLog"]
-
 VERSION = 1
 """Of what a line is; the studio reads and describes it."""
 

@@ -16,8 +16,6 @@ from hashlib import blake2b
 
 from sdrag.vocabulary import Decision
 
-__all__ = ["alias", "pseudonymized", "shown_id"]
-
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _WORDS = "chunk|doc|document|node|note|page|paragraph|part|passage|section|unnamed"
 _PART = rf"(?:{_UUID}|[0-9a-f]{{32,64}}|(?:{_WORDS})[-_]?\d{{0,6}}|[a-z]\d{{1,6}})"

@@ -20,8 +20,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
-__all__ = ["HIDDEN", "RawTextFilter", "suppress_logs", "warn_without_filter"]
-
 HIDDEN = "(hidden: logged while a wrapper held raw text)"
 """Replaces the message."""
 _is_suppressed: ContextVar[bool] = ContextVar("sdrag_suppress_logs", default=False)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
-__all__ = ["OpenTelemetrySink"]
-
 _NAME = "sdrag"
 _NANOSECONDS = 1_000_000_000
 _RETRIEVING = frozenset({"retrieve", "disclose", "view"})

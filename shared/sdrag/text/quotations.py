@@ -16,8 +16,6 @@ from sdrag.text.folding import fold_text, is_boundary
 from sdrag.text.readings import strip_markup
 from sdrag.vocabulary import Span
 
-__all__ = ["find_quotations", "is_quoted_from"]
-
 _LONGEST = 1000
 _QUOTATION = re.compile(
     rf"\u201c([^\u201c\u201d]{{1,{_LONGEST}}})\u201d"

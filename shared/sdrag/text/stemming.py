@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["stem"]
-
 _ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("xes", "x"))
 _LEAST = 3
 """Letters that stay when an ending goes."""
