@@ -51,7 +51,6 @@ from sdrag.guardrails.statements.facts import (
     names_differ,
 )
 from sdrag.guardrails.statements.polarity import polarity_differs
-from sdrag.guardrails.statements.quantities import read_quantities
 from sdrag.guardrails.statements.words import word_set
 
 Weights = Mapping[str, float]
@@ -241,15 +240,6 @@ _UNIVERSAL = word_set(
     "all every each everyone everybody everything always entirely completely both"
     " invariably whenever wholly"
 )
-_COMPARATIVES = word_set(
-    "than least better best worse worst older oldest younger youngest longer longest"
-    " shorter shortest larger largest bigger biggest smaller smallest higher highest"
-    " lower lowest earlier earliest later latest greater greatest richer richest poorer"
-    " poorest taller tallest heavier heaviest lighter lightest faster fastest slower"
-    " slowest exceed exceeds exceeded exceeding"
-)
-_COMPARED = 2
-"""So many figures of the evidence can be compared."""
 _TIMES = word_set("day week month year hour minute night morning evening quarter time")
 
 
@@ -320,24 +310,6 @@ def quantifiers_differ(claim: TokenText, evidence: TokenText) -> bool:
     return _has_universal(claim) and known.isdisjoint(_UNIVERSAL | {"any"})
 
 
-def comparisons_differ(claim: TokenText, evidence: TokenText) -> bool:
-    """Say whether the claim compares what the evidence neither compares nor counts."""
-    return (
-        _compares(claim)
-        and not _compares(evidence)
-        and len(read_quantities(evidence)) < _COMPARED
-    )
-
-
-def _compares(tokens: TokenText) -> bool:
-    """Look for *later* and *than*, and for *more* that counts nothing after it."""
-    ends = (*(not token.text[:1].isalnum() for token in tokens[1:]), True)
-    return any(
-        token.text in _COMPARATIVES or (token.text in {"more", "less"} and ends)
-        for token, ends in zip(tokens, ends, strict=False)
-    )
-
-
 def _has_universal(tokens: TokenText) -> bool:
     """Look for *all* and the like; *each day*, *after all* and *both 3* are none."""
     padded = ["", *(token.text for token in tokens), ""]
@@ -356,5 +328,4 @@ _RULES: dict[str, Callable[[TokenText, TokenText], bool]] = {
     "names": names_differ,
     "polarity": polarity_differs,
     "quantifiers": quantifiers_differ,
-    "comparisons": comparisons_differ,
 }
