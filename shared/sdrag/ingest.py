@@ -27,9 +27,10 @@ from sdrag.effects.progress import batched, progress_bar
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import HostError, UsageError, check_listed
+from sdrag.guardrails.contradictions.corpus import CorpusContradictions
 from sdrag.guardrails.injection import InjectionSection
 from sdrag.guardrails.injection.screen import screen
-from sdrag.knowledge_base import CorpusContradictions, scan_contradictions
+from sdrag.knowledge_base import scan_contradictions
 from sdrag.options import Options
 from sdrag.parallel import Pool
 from sdrag.pipeline import bind

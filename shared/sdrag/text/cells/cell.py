@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,9 +45,20 @@ of a row, without quotation marks; `doubled`: with them, each inside written twi
 """
 
 
+ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
+ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
+
+
 def word_set(words: str) -> frozenset[str]:
     """Return the words of a list."""
     return frozenset(words.split())
+
+
+def strip(text: str, start: int, end: int, edges: str | None = None) -> tuple[int, int]:
+    """Return where a stretch begins and ends without such characters at its edges."""
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip(edges))
+    return start, start + len(piece.strip(edges))
 
 
 class Cell(NamedTuple):
@@ -62,7 +74,6 @@ class Cell(NamedTuple):
         form: How it is written.
         hard: Whether it is of a structure that a parser reads: JSON, YAML, XML, CSV.
         path: The labels of what it is in, the outermost first.
-        delimited: Whether marks say where it ends; else its text may go on after it.
     """
 
     start: int
@@ -72,7 +83,6 @@ class Cell(NamedTuple):
     form: Form = "text"
     hard: bool = False
     path: tuple[str, ...] = ()
-    delimited: bool = True
 
     @property
     def span(self) -> Span:

@@ -109,7 +109,9 @@ def _open(page: _Page, match: re.Match[str]) -> None:
     for each in found:
         group = each.lastgroup or "bare"
         attributes[each["name"].lower()] = each.span(group)
-    says = next((_of(page, attributes[n]) for n in _NAMES if n in attributes), "")
+    says = next(
+        (page.text[slice(*attributes[n])] for n in _NAMES if n in attributes), ""
+    )
     for attribute, (first, last) in attributes.items():
         if first < last:
             label = attribute.removeprefix("data-")
@@ -118,7 +120,7 @@ def _open(page: _Page, match: re.Match[str]) -> None:
             role: Role = "code" if attribute in _QUIET else "field"
             cell = Cell(first, last, role, label, "markup", hard=True)
             page.cells.append(cell)
-    page.cells.sort(key=_start) if len(attributes) > 1 else None
+    page.cells.sort(key=lambda cell: cell.start) if len(attributes) > 1 else None
     if name == "tr":
         page.column, page.has_data, page.before = 0, False, ""
     if name == "table":
@@ -134,14 +136,6 @@ def _open(page: _Page, match: re.Match[str]) -> None:
     }:
         label = says if name in _LAYOUT else match["name"]
         page.open.append((name, label))
-
-
-def _start(cell: Cell) -> int:
-    return cell.start
-
-
-def _of(page: _Page, span: tuple[int, int]) -> str:
-    return page.text[slice(*span)]
 
 
 def _close(page: _Page, name: str) -> None:

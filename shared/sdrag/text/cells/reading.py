@@ -90,7 +90,8 @@ def _read(text: str, lines: Sequence[Line]) -> Iterator[Cell]:
         if signed:
             yield Cell(start + signed[0], start + signed[1], "speaker", "speaker")
         elif label and item and not field:
-            yield from _value(text, start + item.start("item"), end, label)
+            begin = start + item.start("item")
+            yield from _labelled(text[begin:end].rstrip(), begin, label)
             continue
         else:
             after = text[slice(*lines[number + 1])] if number + 1 < len(lines) else ""
@@ -170,23 +171,18 @@ def _field(start: int, line: str, field: re.Match[str]) -> Iterator[Cell]:
         yield from _labelled(value, offset, field[group])
 
 
-def _value(text: str, start: int, end: int, label: str) -> Iterator[Cell]:
-    """Yield an item of a list under a label."""
-    yield from _labelled(text[start:end].rstrip(), start, label)
-
-
 def _labelled(said: str, offset: int, label: str) -> Iterator[Cell]:
     """Yield a value, and in front of an address whose it is."""
     done = 0
     for cell in find_writers(said, offset):
         if said[done : cell.start - offset].strip(" ,;\"'"):
             begin, stop = offset + done, cell.start
-            yield Cell(begin, stop, "field", label, delimited=False)
+            yield Cell(begin, stop, "field", label)
         yield cell
         done = cell.end - offset
     if said[done:].strip():
         begin, stop = offset + done, offset + len(said)
-        yield Cell(begin, stop, "field", label, delimited=False)
+        yield Cell(begin, stop, "field", label)
 
 
 _FITS = re.compile(r"[^a-z]|[^ ]*\d")
@@ -236,7 +232,6 @@ def _prose(said: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
                 "field",
                 match["key"],
                 hard=hard,
-                delimited=group != "plain" or value[1] < match.end(group),
             )
             named = Cell(offset + key[0], offset + key[1], "key", hard=hard)
             pairs.append((named.start, (named, field)))

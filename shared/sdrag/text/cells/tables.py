@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sdrag.text.cells.cell import Cell, Form, Role
+from sdrag.text.cells.cell import Cell, Form, Role, strip
 
 SEPARATORS = ("\t", ";", "|", ",")
 _RULE = re.compile(
@@ -26,7 +26,6 @@ _PROSE_END = re.compile(r"[.!?]$")
 _MOST_WORDS = 5
 _LONGEST_LABEL = 40
 _SPACED = re.compile(r"\S+(?: \S+)*")
-_MOST_TITLES = 4
 
 Line = tuple[int, int]
 
@@ -160,7 +159,7 @@ def _cells(
     form: Form = "text" if separator == "|" else "csv"
     for number, row in enumerate(rows):
         for column, (left, right, quoted) in enumerate(row.cells):
-            start, end = _strip(text, left, right)
+            start, end = strip(text, left, right)
             if start >= end:
                 continue
             if heads is not None and not number:
@@ -170,14 +169,6 @@ def _cells(
             role: Role = "field" if label else "value"
             written: Form = "doubled" if quoted and separator != "|" else form
             yield Cell(start, end, role, label, written, hard=True)
-
-
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
 
 
 def _row(

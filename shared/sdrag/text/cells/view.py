@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from sdrag.text.cells.cell import NAMING, Cell, Layout, word_set
+from sdrag.text.cells.cell import ENTITY, ESCAPE, NAMING, Cell, Layout, word_set
 from sdrag.vocabulary import Confidential, Finding, Mention, Span
 
 F = TypeVar("F", Finding, Mention)
@@ -40,13 +40,11 @@ _PEOPLE = word_set(
     " author owner guest member student pupil tenant applicant driver parent child"
 )
 """Whoever has a first name and a last one."""
-_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _PAIR = re.compile('""')
 _ATOMS = {
-    "double": _ESCAPE,
-    "single": _ESCAPE,
-    "markup": _ENTITY,
+    "double": ESCAPE,
+    "single": ESCAPE,
+    "markup": ENTITY,
     "doubled": _PAIR,
 }
 _KEYS = word_set("id ids pid uuid guid hash sha port serial epoch timestamp")

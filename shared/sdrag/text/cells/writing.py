@@ -15,17 +15,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from sdrag.text.cells.cell import NAMING, Cell, Layout, word_set
+from sdrag.text.cells.cell import ENTITY, ESCAPE, NAMING, Cell, Layout, strip, word_set
 from sdrag.vocabulary import Span
 
 Edit = tuple[int, int, str]
 """From where to where is replaced, and by what; from may be to."""
 
-_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
 _SPACE = word_set(r"\n \t \r \f \b \v")
 
 _LONGEST_ESCAPE = 6
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _LONGEST_ENTITY = 34
 _SPACES = " \t\r\n"
 _QUOTED = frozenset(("double", "single", "doubled"))
@@ -51,7 +49,8 @@ def clip(layout: Layout, span: Span, may_hide: Callable[[str], bool]) -> Iterato
         if cell.form in {"double", "single"} and "\\" in text[cell.start : cell.end]:
             start, end = _whole_escapes(text, cell, start, end)
         elif cell.form == "markup" and "&" in text[cell.start : cell.end]:
-            start, end = _whole_entities(text, cell, start, end)
+            first, last = _entity_at(text, cell, start), _entity_at(text, cell, end)
+            start, end = first[0], last[1]
         edges = _SPACES if cell.form in _QUOTED else _SPACES + "\"'"
         if cell.form != "block" and "\n" not in text[start:end]:
             yield from _strip(text, start, end, edges)
@@ -64,10 +63,7 @@ _LINE = re.compile(r"[^\n]+")
 
 
 def _strip(text: str, start: int, end: int, edges: str) -> Iterator[Span]:
-    while start < end and text[start] in edges:
-        start += 1
-    while start < end and text[end - 1] in edges:
-        end -= 1
+    start, end = strip(text, start, end, edges)
     if start < end:
         yield Span(start, end)
 
@@ -118,20 +114,16 @@ def _escape_at(text: str, cell: Cell, position: int) -> tuple[int, int]:
             run -= 1
         if (start - run) % 2:
             start -= 1  # noqa: PLW2901 -- the hyphen before it escapes it
-        match = _ESCAPE.match(text, start, cell.end)
+        match = ESCAPE.match(text, start, cell.end)
         if match and match.end() > position:
             return match.span()
         break
     return position, position
 
 
-def _whole_entities(text: str, cell: Cell, start: int, end: int) -> tuple[int, int]:
-    return _entity_at(text, cell, start)[0], _entity_at(text, cell, end)[1]
-
-
 def _entity_at(text: str, cell: Cell, position: int) -> tuple[int, int]:
     begins = text.rfind("&", max(cell.start, position - _LONGEST_ENTITY), position)
-    match = _ENTITY.match(text, begins, cell.end) if begins >= 0 else None
+    match = ENTITY.match(text, begins, cell.end) if begins >= 0 else None
     return match.span() if match and match.end() > position else (position, position)
 
 

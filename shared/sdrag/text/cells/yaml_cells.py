@@ -15,7 +15,7 @@ from contextlib import suppress
 
 import yaml
 
-from sdrag.text.cells.cell import Cell, Form, Role
+from sdrag.text.cells.cell import Cell, Form, Role, strip
 
 _LINE = re.compile(
     r"^(?P<indent>[ ]*+)(?P<item>(?:-[ ]+)*+)"
@@ -166,10 +166,7 @@ def _cell(
         form = "double" if style == '"' else "single"
     elif style:
         first, form = text.find("\n", first, last) + 1 or last, "block"
-    while first < last and text[first] in " \t\r\n":
-        first += 1
-    while first < last and text[last - 1] in " \t\r\n":
-        last -= 1
+    first, last = strip(text, first, last, " \t\r\n")
     if first >= last:
         return None
     path = tuple(filter(None, labels[-6:]))[-4:]
