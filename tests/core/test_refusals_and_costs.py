@@ -257,6 +257,7 @@ def test_what_the_provider_reports_stands_and_the_rest_is_estimated(reply, token
         ([ValueError(), ValueError()], 2, (6, 0)),
         ([RateLimitError()], 2, (3, 1)),
         ([RateLimitError(), ValueError()], 3, (6, 1)),
+        ([ValueError(), RateLimitError()], 3, (6, 1)),
         ([TimeoutError()], 1, (3, 0)),
         ([UsageError("no")], 1, (3, 0)),
     ],
