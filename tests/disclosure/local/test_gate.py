@@ -68,12 +68,11 @@ def _located(
 @pytest.mark.parametrize(("constraint", "sentence", "secret"), SENTENCES)
 def test_no_padding_closes_a_sentence(constraint, sentence, secret) -> None:
     """Before it, after it, long or short."""
-    for filler in FILLERS:
-        for times in (1, 5):
-            padding = " ".join([filler] * times)
-            for text in (f"{padding} {sentence}", f"{sentence[:-1]}, {padding}"):
-                (withheld,) = _located([text], constraint)
-                assert secret in " ".join(withheld), text
+    for number, filler in enumerate(FILLERS):
+        padding = " ".join([filler] * (1, 5)[number % 2])
+        for text in (f"{padding} {sentence}", f"{sentence[:-1]}, {padding}"):
+            (withheld,) = _located([text], constraint)
+            assert secret in " ".join(withheld), text
 
 
 @pytest.mark.parametrize(("constraint", "sentence", "_"), SENTENCES)

@@ -26,6 +26,7 @@ STAFF = """\
 Tom Hale earns \u00a341,500 and got a final written warning. He was suspended in June.
 Peter Quill was dismissed for theft. Mr Hale rang on 3 July 2023.
 """
+NOTE = "Mrs Helen Marsh, born on 12 March 1961, has eczema. She got \u00a3900 in June."
 VALUES = (
     "Helen Marsh Claire Tom Hale Peter Quill 1961 55310 900456 41,500 eczema c.marsh"
 )
@@ -35,6 +36,12 @@ VALUES = (
 def folder(tmp_path) -> Path:
     (tmp_path / "letter.txt").write_text(LETTER, encoding="utf-8")
     (tmp_path / "staff.txt").write_text(STAFF, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def note(tmp_path) -> Path:
+    (tmp_path / "note.txt").write_text(NOTE, encoding="utf-8")
     return tmp_path
 
 
@@ -74,9 +81,9 @@ def test_what_is_found_becomes_a_policy_that_check_passes(folder, tmp_path):
         ),
     ],
 )
-def test_a_goal_chooses_among_what_is_found(folder, goal, wanted):
+def test_a_goal_chooses_among_what_is_found(note, goal, wanted):
     """The rest stands below as comments."""
-    policy = suggested(folder, "--goal", goal)
+    policy = suggested(note, "--goal", goal)
 
     assert wanted <= set(sentences(policy))
     assert "Hide illnesses" not in sentences(policy)
@@ -92,9 +99,9 @@ def test_a_goal_chooses_among_what_is_found(folder, goal, wanted):
         ("what we pay suppliers", "Words of the goal that choose nothing: “suppliers”"),
     ],
 )
-def test_words_of_a_goal_that_are_not_understood_are_named(folder, goal, said):
+def test_words_of_a_goal_that_are_not_understood_are_named(note, goal, said):
     """In comments of one line each, so that what is printed is a policy."""
-    policy = suggested(folder, "--goal", goal)
+    policy = suggested(note, "--goal", goal)
 
     comments = [line for line in policy.splitlines() if "of the goal" in line]
     assert all(line.startswith("#") for line in comments)

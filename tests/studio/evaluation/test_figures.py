@@ -65,7 +65,7 @@ SENTENCES = "presidio_research/synth_dataset_v2.json"
         ),
         (LocalDetector(), POSTS, {"recall_direct": 0.95}),
         (LocalDetector(), SENTENCES, {"f2": 0.93, "f2_typed": 0.84}),
-        (
+        pytest.param(
             TaggerDetector(),
             CASES,
             {
@@ -74,9 +74,15 @@ SENTENCES = "presidio_research/synth_dataset_v2.json"
                 "recall_token": 0.925,
                 "precision_token": 0.70,
             },
+            marks=pytest.mark.slow,
         ),
         (TaggerDetector(), POSTS, {"recall_direct": 0.95, "recall_token": 0.92}),
-        (TaggerDetector(), SENTENCES, {"recall_token": 0.98, "f2_typed": 0.84}),
+        pytest.param(
+            TaggerDetector(),
+            SENTENCES,
+            {"recall_token": 0.98, "f2_typed": 0.84},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_detector(detector: Detector, file: str, floors: dict[str, float]) -> None:
