@@ -20,7 +20,7 @@ help:
 	@echo "make test   install and run every check"
 	@echo "make check  ... without the tests"
 	@echo "make test-lowest  run the tests of the adapters on the oldest versions"
-	@echo "make slow   run the slow tests"
+	@echo "make slow   run the slow tests, and properties with more examples"
 	@echo "make fuzz   try what reads strange input for MINUTES=1 each, on Linux"
 	@echo "make mutants  see which changes of the core no test notices; ARGS=text/spans"
 	@echo "make soak   run the example service for MINUTES=60, and break it; needs root"
@@ -72,6 +72,7 @@ check-contributing check-patterns check-shipped check-site: check-%:
 
 slow: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m hypothesis --hypothesis-profile=many
 
 MINUTES ?= 1
 fuzz: $(VENV)/ready

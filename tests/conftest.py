@@ -10,7 +10,7 @@ import socket
 from uuid import uuid4
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from sdrag import RawTextFilter
 
@@ -24,17 +24,19 @@ for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2", "LANGSMITH_API_KEY"):
     os.environ.pop(name, None)
 
 # How long an example takes is measured in benchmarks, and never asserted in a test.
-settings.register_profile("untimed", deadline=None)
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("some", untimed, max_examples=40)
+settings.register_profile("many", untimed, max_examples=400)
 # Of a mutant it is asked whether it is noticed, and not by how small an example.
 settings.register_profile(
     "mutants",
-    deadline=None,
+    untimed,
     database=None,
     derandomize=True,
     max_examples=25,
     phases=[Phase.explicit, Phase.generate],
 )
-settings.load_profile("untimed")
+settings.load_profile("some")
 
 _LOOPBACK = {None, "", "localhost", "127.0.0.1", "::1"}
 _FRAMEWORKS = {

@@ -20,6 +20,7 @@ from ..support.faces import (
     langchain_retriever,
     llamaindex_retrieve,
 )
+from ..support.properties import few
 from ..support.scripted import canary
 
 DOSES = {"id": "doses", "text": "Hide exact doses", "unless": {"roles": ["physician"]}}
@@ -75,7 +76,7 @@ def comparable(shown):
 
 @pytest.mark.parametrize("kept", ["memory", "file"])
 @given(asked=st.lists(REQUESTS, min_size=2, max_size=4))
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(few, suppress_health_check=list(HealthCheck))
 def test_nothing_crosses_principals_or_policies(kept, asked, tmp_path_factory):
     """With one state for all, everybody is shown what they are shown without one."""
     folder = tmp_path_factory.mktemp("state")
@@ -129,7 +130,7 @@ def shown(face, scenario, state):
 
 
 @given(st.lists(st.sampled_from(range(3)), min_size=2, max_size=5))
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@few
 def test_withheld_once_is_withheld_always(places):
     """Whatever stands beside a chunk, nothing comes back that was withheld of it."""
     state, gone = open_state(), set()

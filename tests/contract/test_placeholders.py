@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core.node_parser import SentenceSplitter
@@ -19,6 +19,7 @@ from sdrag.state import open_state
 from sdrag.vocabulary import Passage
 
 from ..support.frameworks import BOTH
+from ..support.properties import few
 
 LETTERS = [
     "Dr. Marie Dupond signed the report on 4 May 2021. She has porphyria.",
@@ -54,7 +55,7 @@ def policy_of(style, placeholders, method):
 
 
 @BOTH
-@settings(max_examples=12)
+@few
 @given(
     st.lists(st.sampled_from(LETTERS), min_size=1, max_size=3, unique=True),
     ORDERS,

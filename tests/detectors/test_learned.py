@@ -4,11 +4,12 @@ import re
 import tomllib
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.detectors.local.learned import Learned
 
+from ..support.properties import few
 from ..support.tables import each_row
 
 TEXTS = tomllib.loads(Path(__file__).with_name("learned.toml").read_text("utf-8"))
@@ -27,7 +28,7 @@ def test_it_finds_names_and_addresses_of_the_world_and_nothing_else(text):
     assert {words for words, _ in find(re.sub(r"\[\[|\]\]", "", text))} == marked
 
 
-@settings(max_examples=20)
+@few
 @given(st.permutations(PLAIN), st.integers(1, 5))
 def test_a_sentence_is_read_by_itself(texts, count):
     """Other sentences around it, in any order, neither add a name nor take one."""

@@ -6,7 +6,7 @@ import timeit
 from time import thread_time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector, mentions
@@ -65,7 +65,6 @@ def test_sees_through_invisible_characters() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=150, deadline=None)
 def test_any_text_has_valid_sorted_spans(text: str) -> None:
     """Whatever the text, spans lie within it and are sorted."""
     found = mentions(text)
@@ -75,7 +74,6 @@ def test_any_text_has_valid_sorted_spans(text: str) -> None:
 
 
 @given(st.sampled_from(TEXTS), st.integers(0, 40))
-@settings(max_examples=60, deadline=None)
 def test_a_prefix_shifts_every_span(text: str, count: int) -> None:
     """Blank lines before a text move its mentions and change nothing else."""
     shift = "\n" * count

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
 
@@ -203,7 +203,6 @@ BLOCKS = ((0x300, 48), (0x900, 64), (0x1100, 32), (0x200B, 5), (0xD800, 4), (0xD
 ODD = "".join(chr(first + n) for first, count in BLOCKS for n in range(count))
 
 
-@settings(deadline=None)  # the first example loads the model
 @given(st.text(st.sampled_from(ODD + "abc .,0A"), max_size=40))
 def test_whatever_the_script_mentions_lie_in_the_text(text: str) -> None:
     """Sorted by span, within the text, and with the rules' mentions among them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.disclosure.cut import cut
@@ -101,7 +101,6 @@ def cut_of(text, found, register, applied=("n", "d")):
 
 
 @given(cases(), APPLIED)
-@settings(max_examples=300, deadline=None)
 def test_no_located_form_remains_in_any_text(case, applied):
     """Whatever was found anywhere stands nowhere, whichever constraints hold."""
     texts, findings = case
@@ -121,7 +120,6 @@ def test_no_located_form_remains_in_any_text(case, applied):
 
 
 @given(cases(), APPLIED)
-@settings(max_examples=200, deadline=None)
 def test_placeholders_never_nest(case, applied):
     """What touches one takes all of it along, and none is left in pieces."""
     texts, findings = case
@@ -134,7 +132,6 @@ def test_placeholders_never_nest(case, applied):
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None)
 def test_spans_are_whole_words(case):
     """So cutting needs no thought: no cut leaves half a word."""
     texts, findings = case
@@ -146,7 +143,6 @@ def test_spans_are_whole_words(case):
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None)
 def test_a_register_that_has_grown_takes_no_less(case):
     """In whatever order a document's chunks came, what was cut stays cut."""
     texts, findings = case
@@ -159,7 +155,6 @@ def test_a_register_that_has_grown_takes_no_less(case):
 
 
 @given(cases(), APPLIED)
-@settings(max_examples=100, deadline=None)
 def test_more_constraints_show_no_more(case, applied):
     """Nothing that one constraint takes alone is shown beside another."""
     texts, findings = case

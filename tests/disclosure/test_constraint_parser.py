@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector
@@ -186,7 +186,6 @@ COMMON = [
 ]
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(COMMON), st.integers(0, 60), st.sampled_from("\u200b\u00ad\u2060")
 )

@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag import Policy, PolicyError
@@ -19,6 +19,8 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import State, open_state
 from sdrag.text.folding import fold
 from sdrag.vocabulary import Finding, Passage, Span
+
+from ..support.properties import few
 
 Keep = str | dict[str, Any]
 LETTER = (
@@ -152,7 +154,7 @@ def test_each_sentence_is_searched_once_for_what_is_near() -> None:
     assert folded.call_count == 1
 
 
-@settings(deadline=None, max_examples=25)
+@few
 @given(st.lists(st.sampled_from(WORD.findall(LETTER)), min_size=1, max_size=4))
 def test_a_keep_opens_no_word_that_it_does_not_spell(words: list[str]) -> None:
     bare = release(LETTER, names(), dates())

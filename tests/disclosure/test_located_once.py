@@ -7,7 +7,7 @@ from importlib import import_module
 from shutil import copytree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.disclosure import ingest
@@ -17,6 +17,8 @@ from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
+
+from ..support.properties import few
 
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 NAMES = {"constraints": ["Remove names of witnesses"]}
@@ -82,9 +84,7 @@ class TestOtherSplits:
         bound(chunks(*own), built)
         return state, _hidden(own, built)
 
-    @settings(
-        max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
+    @few
     @given(data=st.data())
     def test_overlaps_parents_and_windows(self, data, in_sentences, tmp_path_factory):
         """Cut at any place, overlapping or whole: met at a question."""

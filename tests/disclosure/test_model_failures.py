@@ -8,7 +8,7 @@ from collections import Counter
 from importlib import import_module
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.suites.scripted.asked import is_control, is_harmless
@@ -187,7 +187,6 @@ def chunks(groups):
 DIGITS = str.maketrans("abegiostz", "483910572")
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=3, unique=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag import explain
@@ -11,6 +11,7 @@ from sdrag.detectors.local.number_kinds import number_kinds
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.vocabulary import Constraint
 
+from ..support.properties import few
 from ..support.tables import each_row, read_table
 
 TABLES = read_table(__file__, "number_kinds.toml")
@@ -54,7 +55,7 @@ def test_each_kind_is_named_by_what_it_is_called_and_hides_its_example(kind) -> 
 HIDDEN = [row for row in TABLES["unlabelled"] if row[2]]
 
 
-@settings(max_examples=30, deadline=None)
+@few
 @given(st.sampled_from(HIDDEN), st.sampled_from(TABLES["labelled"]), st.booleans())
 def test_what_stands_on_another_line_frees_no_number(row, other, first) -> None:
     """A label rules a kind out for the number beside it, and for no other."""
@@ -70,7 +71,6 @@ def test_what_stands_on_another_line_frees_no_number(row, other, first) -> None:
 LABELS = sorted({label for kind in number_kinds().values() for label in kind.labels})
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(LABELS), st.integers(0, 10**10 - 1))
 def test_no_label_frees_a_number_with_the_check_digits_of_an_account(label, number):
     """An IBAN goes under bank accounts whatever is in front of it."""

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.disclosure.cut import cut
@@ -17,6 +17,7 @@ from sdrag.state import open_state
 from sdrag.state.keys import Keys
 from sdrag.vocabulary import Constraint, Passage, Principal, Span
 
+from ..support.properties import few
 from ..support.scripted import Scripted, locate_by
 from ..support.tables import each_row
 
@@ -154,7 +155,7 @@ def show(chunks, path, order, roles=()):
     return {passage.id: passage.text for passage in left.passages}
 
 
-@settings(max_examples=15)
+@few
 @given(
     st.lists(
         st.tuples(st.sampled_from(LINES), st.permutations(PEOPLE)), min_size=2

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sdrag
@@ -51,7 +51,6 @@ def released(text: str) -> str:
     return left
 
 
-@settings(max_examples=60, deadline=None)
 @given(OBJECTS, st.sampled_from([None, 2]), st.booleans())
 def test_json_stays_json(value, indent, ascii_only):
     """Any JSON keeps its keys and the length of its lists."""
@@ -60,7 +59,6 @@ def test_json_stays_json(value, indent, ascii_only):
     assert keys_of(json.loads(released(text))) == keys_of(value)
 
 
-@settings(max_examples=60, deadline=None)
 @given(OBJECTS, st.sampled_from([None, False]))
 def test_yaml_stays_yaml(value, flow):
     """Any YAML keeps its keys and the length of its lists; a form is no YAML."""
@@ -72,7 +70,6 @@ def test_yaml_stays_yaml(value, flow):
         assert keys_of(yaml.safe_load(left)) == keys_of(value)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(SECRET, VALUES, min_size=1, max_size=3), OBJECTS)
 def test_what_goes_goes_as_a_key_too(people, value):
     """Under an address stands a sum, in any structure; the other keys stay."""
@@ -116,7 +113,6 @@ def test_a_key_goes_where_it_is_a_value(constraint, text, secrets, kept):
     assert not [word for word in kept.split() if word not in left]
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS, st.sampled_from(",;\t"))
 def test_rows_stay_rows(rows, separator):
     """CSV with any separator keeps its columns."""
@@ -141,7 +137,6 @@ def to_xml(value: object, tag: str) -> str:
     return f"<{tag} a={quoteattr(said)}>{escape(said)}</{tag}>"
 
 
-@settings(max_examples=60, deadline=None)
 @given(OBJECTS)
 def test_xml_stays_xml(value):
     """Any XML keeps its tags and attributes."""
@@ -157,7 +152,6 @@ def test_xml_stays_xml(value):
     assert [(node.tag, [*node.attrib]) for node in after.iter()] == tags
 
 
-@settings(max_examples=150, deadline=None)
 @given(OBJECTS.map(json.dumps) | OBJECTS.map(yaml.safe_dump), st.data())
 def test_half_of_a_structure_is_read(text, data):
     """Cells of any part of a text are apart, in order and inside it."""

@@ -8,7 +8,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sdrag
@@ -185,7 +185,6 @@ def test_the_text_is_in_no_repr_and_no_pickle() -> None:
     st.text(string.printable, max_size=80),
     st.lists(st.tuples(st.integers(0, 80), st.integers(0, 80), st.integers(0, 3))),
 )
-@settings(max_examples=60)
 def test_marking_keeps_the_text(text: str, ends: list[tuple[int, int, int]]) -> None:
     """Without its tags the marked text is the escaped text."""
     marks = [

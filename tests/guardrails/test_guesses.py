@@ -26,6 +26,7 @@ from sdrag.vocabulary import Passage
 from tests.support.spellings import DISGUISES, ENCODINGS
 
 from ..support.doubles import Answering
+from ..support.properties import few
 from ..support.scripted import Scripted
 from ..support.tables import each_row
 from .answers import NOW
@@ -356,7 +357,7 @@ SPELT = st.sampled_from(
 
 
 @pytest.mark.parametrize("sentence", KINDS)
-@hypothesis.settings(max_examples=15, deadline=None)
+@few
 @hypothesis.given(data=st.data())
 def test_any_two_values_written_alike_come_back_alike(sentence, data):
     """Whatever the values are, and however both are spelt."""

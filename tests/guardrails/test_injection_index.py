@@ -63,7 +63,6 @@ def test_texts_are_found_suspicious_as_by_every_pattern(name: str) -> None:
     assert not differing([*texts[::10], "\n".join(texts[:40])])
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     text=st.lists(
         st.sampled_from(WORDS)

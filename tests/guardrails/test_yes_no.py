@@ -16,6 +16,7 @@ from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage
 
+from ..support.properties import few
 from ..support.scripted import Scripted
 from .answers import NOW
 
@@ -165,7 +166,7 @@ ANSWERS = st.sampled_from(
 
 @pytest.mark.parametrize("mode", ["ranking", "none"])
 @given(st.tuples(SECRETS, SECRETS), QUESTIONS, ANSWERS, st.booleans(), st.booleans())
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(few, suppress_health_check=list(HealthCheck))
 def test_another_hidden_value_gives_the_same_answer(
     mode, two, question, answer, asks_right, says_right
 ):

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.callers import call_async, call_sync, iterate_sync
@@ -187,7 +187,6 @@ def pieces_of(chunks: list[str], label: Label = Label.NONE) -> list[str]:
 
 
 @given(st.text(min_size=1, max_size=60), st.data())
-@settings(max_examples=150)
 def test_any_cut_of_the_reply_gives_the_answer(text, data):
     """Wherever the chunks are cut, what leaves is the answer, to the letter."""
     if not text.strip():

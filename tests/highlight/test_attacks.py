@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import get_args
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.highlight import CutAt, verify_highlights
@@ -74,7 +74,6 @@ def _cut(rng: random.Random, text: str) -> str:
 
 
 @given(attacks(), st.sampled_from(get_args(CutAt)), st.integers(1, 7))
-@settings(max_examples=300)
 def test_everything_that_comes_out_has_the_property(attack, cut_at, min_words):
     """Whatever a highlighter returns, what passes is verbatim, whole and apart."""
     passages, extracts = attack
@@ -88,7 +87,6 @@ def test_everything_that_comes_out_has_the_property(attack, cut_at, min_words):
 
 
 @given(TEXTS)
-@settings(max_examples=100)
 def test_a_highlight_verifies_again(text):
     """Verification is idempotent: its output passes unchanged."""
     passage = Passage("p", text)

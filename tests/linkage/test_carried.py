@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Prompt
@@ -83,7 +83,6 @@ class TestMasksLast:
         assert forms == {WHO, TOWN}
         assert len(back.masked.entities) == 2
 
-    @settings(max_examples=60, deadline=None)
     @given(written, written)
     def test_following_is_masking_all_at_once(self, first, later):
         """The same entities, links and texts, but for what was masked before."""
@@ -118,7 +117,6 @@ ENTRIES = st.lists(
 class TestTwice:
     """The same corpus and the plan of a first run give the same bytes."""
 
-    @settings(max_examples=60, deadline=None)
     @given(
         st.lists(ENTRIES, min_size=1, max_size=6),
         st.sampled_from([0.2, 0.6, 0.95]),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Prompt
@@ -107,7 +107,6 @@ class Marked:
 class TestIncremental:
     """Following a change is as good as starting anew."""
 
-    @settings(max_examples=60, deadline=None)
     @given(small, small, st.integers(0, 4))
     def test_frequencies_and_graph_are_those_from_scratch(self, first, later, removed):
         """Risks, links and uniqueness, whatever is added and removed."""
@@ -123,7 +122,6 @@ class TestIncremental:
         assert followed.links == scratch.links
         assert followed.document_risk == scratch.document_risk
 
-    @settings(max_examples=40, deadline=None)
     @given(small, small)
     def test_the_plan_holds_what_was_masked_and_meets_every_ceiling(self, first, later):
         """Stale are those earlier documents whose masked text is another."""

@@ -7,7 +7,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.zipf import zipf_corpus
@@ -35,7 +35,6 @@ def columns(held: list[dict[str, float]], weighed: dict[str, float]) -> Incidenc
     return Incidence.of([f"d{n:02}" for n in range(len(held))], rows, weighed)
 
 
-@settings(max_examples=200, deadline=None)
 @given(corpora, weights, thresholds, st.sampled_from([2, 50, 10**6]))
 def test_it_finds_what_comparing_all_pairs_finds(held, weighed, threshold, block):
     """No pair that passes is lost, none comes twice, wherever blocks are cut."""
@@ -56,7 +55,6 @@ def test_it_finds_what_comparing_all_pairs_finds(held, weighed, threshold, block
     assert found.strength.tolist() == pytest.approx(strengths, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(corpora, weights, st.sets(names, max_size=4))
 def test_pruning_again_is_searching_again(held, weighed, masked):
     """The graph after masking is the graph of what is left."""
@@ -93,7 +91,6 @@ def chains_of(pairs: list[tuple[int, int]], length: int, most: int) -> list[list
     return sorted(list(found.path(number)) for number in range(len(found)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs, st.integers(2, 5), st.integers(1, 40))
 def test_every_path_is_found_once(pairs, length, most):
     """As networkx sees them; more than the bound are refused."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Prompt
@@ -73,7 +73,6 @@ class TestMasker:
         masker = Masker((entity("name"), entity("redacted", type_="EVENT")))
         assert masker.replace("a name, redacted").text == "a [***], [EVENT]"
 
-    @settings(max_examples=200, deadline=None)
     @given(
         st.lists(
             st.text("ab [].\u00e9\u0130\ufb01X-", min_size=1, max_size=6), max_size=6
@@ -88,7 +87,6 @@ class TestMasker:
         for one in wanted:
             assert not any(view.positions(fold_text(one.forms[0])))
 
-    @settings(max_examples=100, deadline=None)
     @given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=5), max_size=5))
     def test_what_is_not_masked_stays(self, text, forms):
         """Outside the reported spans every character is as it was."""

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Prompt
@@ -19,6 +19,7 @@ from sdrag.linkage import Fitted, fit
 from sdrag.linkage.plan_file import _cipher
 from sdrag.vocabulary import Passage
 
+from ..support.properties import few
 from ..support.scripted import Scripted, canary
 from .test_fitting import PLAIN, Marked, written
 
@@ -62,7 +63,7 @@ def test_aliases_last_without_a_key(tmp_path):
     assert opened.apply([chunk])[0].id == plan.apply([chunk])[0].id
 
 
-@settings(max_examples=25, deadline=None)
+@few
 @given(written, written, st.sampled_from(["label", "redact", "pseudonym"]))
 def test_a_plan_goes_on_as_if_it_had_not_been_saved(first, later, style):
     """The same masks, the same texts, the same stale documents."""

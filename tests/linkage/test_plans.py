@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.linkage import plan as plan_module
@@ -14,9 +14,6 @@ from sdrag.policy import LinkageSection
 
 from .literal import Corpus, Literal
 
-QUICK = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
 relevances = st.sampled_from([0.2, 0.5, 0.7, 0.9, 1.0])
 entities = st.sampled_from([f"e{number}" for number in range(7)])
 corpora = st.lists(
@@ -56,7 +53,6 @@ def planned(
 class TestCeilings:
     """No document and no chain is left over its ceiling."""
 
-    @QUICK
     @given(corpora, weightings, sections, st.sampled_from([1, 2048]))
     def test_an_independent_checker_agrees(self, corpus, weights, section, block):
         """Documents, frozen chains and chains of the output, wherever blocks end."""
@@ -66,7 +62,6 @@ class TestCeilings:
             _, masked = planned(corpus, weights, section)
         assert literal.meets(masked, literal.ceilings(literal.document_level()))
 
-    @QUICK
     @given(corpora, weightings, sections)
     def test_the_first_stage_is_the_thesis_read_literally(
         self, corpus, weights, section
@@ -99,7 +94,6 @@ class TestUnmaskable:
         assert plan.impossible_chains.tolist() == [0]
         assert plan.impossible_documents.tolist() == []
 
-    @QUICK
     @given(corpora, weightings, sections, st.sets(entities, max_size=3))
     def test_the_rest_is_met_all_the_same(self, corpus, weights, section, kept):
         """A chain over its ceiling is over it with all that may be masked masked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.linkage.pairs import canonical
@@ -49,7 +49,6 @@ def shows(policy=None, state=None, **session):
 
 
 @given(LISTS)
-@settings(deadline=None)
 def test_the_risk_is_that_of_the_thesis(rows):
     """Of the riskiest chain through a document, as a literal reading has it."""
     section = LinkageSection(chain_length=3)
@@ -72,7 +71,6 @@ def test_the_risk_is_that_of_the_thesis(rows):
 @given(
     st.lists(PASSAGES, max_size=9, unique_by=lambda row: row.text), st.floats(0.05, 1.0)
 )
-@settings(deadline=None)
 def test_no_session_reaches_the_risk(rows, most):
     """Whatever it asks for, in whatever order, and however often."""
     section = LinkageSection()

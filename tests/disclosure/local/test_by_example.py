@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.disclosure.constraint_parser import parse
@@ -21,6 +21,7 @@ from sdrag.policy import Policy
 from sdrag.state.keys import Keys
 from sdrag.vocabulary import Constraint, Example, Passage
 
+from ...support.properties import few
 from ...support.scripted import Scripted, toy_vectors
 from ...support.tables import each_row
 
@@ -100,7 +101,7 @@ def test_a_constraint_without_examples_is_as_ever_beside_one_with_them() -> None
     assert findings(*rules) == findings(*rules, TAUGHT)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@few
 @given(
     st.lists(
         st.sampled_from([*NEW, *OTHERS, *(e.text for e in (*GOES, *STAYS))]),

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.disclosure.local import scorer
@@ -52,7 +52,6 @@ ODD = "".join(
 )
 
 
-@settings(deadline=None)  # the first example loads the model
 @given(st.text(st.sampled_from(ODD + "abc .,"), max_size=40))
 def test_whatever_the_script_words_stand_where_they_are_said_to(text: str) -> None:
     """Marks, halves of characters and what cannot be seen leave offsets exact."""
