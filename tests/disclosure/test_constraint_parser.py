@@ -44,7 +44,8 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
         p.kind == "only" and _is_refused(p, "It says what may be disclosed")
     ),
     "another language": lambda p: _is_refused(p, "It is not in English."),
-    "a slip of the pen": lambda p: _is_refused(p, "is in no dictionary"),
+    "a slip of the pen": lambda p: _is_understood(p) and "is read as" in p.reason,
+    "a slip that may be of two words": lambda p: _is_refused(p, "is in no dictionary"),
     "nothing": lambda p: p.status == "needs_model",
     "terms of a trade": lambda p: _is_understood(p) and p.cues,
     "plain English": _is_understood,
@@ -86,10 +87,10 @@ def test_a_language_is_told_by_its_little_words(row) -> None:
 
 
 def test_the_place_of_a_slip_is_said() -> None:
-    """And the word is not quoted."""
+    """And which word of a policy is meant; the author's word is not quoted."""
     reason = _parsed("Remove the nmaes of witneses").reason
 
-    assert reason == "Word 3 is in no dictionary."
+    assert reason == "Word 3 is read as \u201cnames\u201d."
 
 
 def test_what_names_types_asks_for_them() -> None:

@@ -49,6 +49,7 @@ from sdrag.disclosure.constraint_parser.wording import (
 )
 from sdrag.disclosure.constraint_parser.words import (
     content_words,
+    correct,
     is_foreign,
     is_known,
     is_listed_name,
@@ -160,7 +161,8 @@ def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
     reason = _why_not_understood(parsed, plain, words, unknown)
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
-    return replace(parsed, reason=warning or _warn(parsed, plain, words, unknown))
+    warning = warning or _warn_of_slips(text) or _warn(parsed, plain, words, unknown)
+    return replace(parsed, reason=warning)
 
 
 def _parse_content(text: str) -> ParsedConstraint:
@@ -236,6 +238,15 @@ def _why_not_understood(
         return f"Word {slips[0]} is in no dictionary."
     refused = refusal(text, typed=bool(parsed.worded))
     return refused or _why_unproven(parsed, text, words)
+
+
+def _warn_of_slips(text: str) -> str:
+    """Say as what a word is read that is a slip of the pen."""
+    for place, word in number_words(plain_text(text)).items():
+        meant = correct(word.lower() if place == 1 else word)
+        if meant not in {word, word.lower()}:
+            return f"Word {place} is read as \u201c{meant}\u201d."
+    return ""
 
 
 def _warn(

@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import Any
 
 from sdrag.detectors.local.tables import listed
-from sdrag.disclosure.constraint_parser.words import table, word_set
+from sdrag.disclosure.constraint_parser.words import correct, table, word_set
 from sdrag.text.folding import fold, fold_text
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -54,19 +54,27 @@ def plain_text(text: str) -> str:
 
 def spell_out(text: str) -> str:
     """
-    Return an order as it is meant: shorthand in full, and no word on all the rest.
+    Return an order as it is meant: shorthand and slips of the pen in full.
 
-    "Nothing else" behind what is to go says only that nothing else is to go.
+    "IP away" is about IP addresses, and "people" alone are their names. "Nothing else"
+    behind what is to go says only that nothing else is to go.
     """
     spelt = _SHORTHAND_WORD.sub(_in_full, text)
+    if is_english(text, ()):
+        spelt = _SHORTHAND_WORD.sub(_correct, spelt)
     rest = pattern("rest", "^(.*?)[,;.:-]? ?(?:{})[ .!]*$").match(spelt)
     if rest and pattern("hurried", "(?:{})").search(rest[1]):
-        return rest[1].rstrip()
-    return spelt
+        spelt = rest[1].rstrip()
+    subject = subject_of(spelt)
+    spelt = spelt.replace(subject, _NUMBER.sub(r"\1 numbers", subject), 1)
+    bare = _DETERMINER.sub("", subject.lower().strip(" .:!"))
+    return spelt.replace(subject, _subjects().get(bare, subject), 1)
 
 
 _SHORTHAND_WORD = re.compile(r"\"[^\"]*\"|(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])")
 _NAMED = re.compile(r" [A-Z]")
+_NUMBER = re.compile(r"(\w) no\.?$")
+_DETERMINER = re.compile(r"^(?:(?:all|any|every|each|the|of) )+")
 
 
 def _in_full(match: re.Match[str]) -> str:
@@ -79,10 +87,23 @@ def _in_full(match: re.Match[str]) -> str:
     return _shorthand().get(said.lower(), said)
 
 
+def _correct(match: re.Match[str]) -> str:
+    """Correct a word that opens a constraint or has no capital, and is not quoted."""
+    said = match.group()
+    meant = correct(said.lower() if match.start() == 0 else said)
+    return said if meant == said.lower() else meant
+
+
 @lru_cache(maxsize=1)
 def _shorthand() -> dict[str, str]:
     rows = table("words")["shorthand"].items()
     return {short: full for full, words in rows for short in words.split()}
+
+
+@lru_cache(maxsize=1)
+def _subjects() -> dict[str, str]:
+    rows = table("words")["subjects"].items()
+    return {short.strip(): full for full, all_ in rows for short in all_.split(";")}
 
 
 @lru_cache(maxsize=64)
@@ -190,9 +211,13 @@ def _split_excepted(text: str) -> tuple[str, str]:
 
 def subject_of(text: str) -> str:
     """Return a constraint without the order it gives; all of it, if nothing is left."""
-    rest = pattern("opening", "^{}").sub("", text.strip(), count=1)
-    subject = pattern("closing", r",? {}\.?$").sub("", rest, count=1).strip(" .,")
-    return subject or text
+    whole = text.strip()
+    rest = pattern("opening", "^{}").sub("", whole, count=1)
+    subject = pattern("closing", r",? {}\.?$").sub("", rest, count=1)
+    if subject == whole:
+        clipped = pattern("clipped", r"[,:]? {}$").sub("", whole, count=1)
+        subject = whole if is_clause(clipped) else clipped
+    return subject.strip(" .,") or text
 
 
 def has_order(text: str) -> bool:

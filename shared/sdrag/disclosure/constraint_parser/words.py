@@ -19,6 +19,7 @@ from importlib.resources import files
 from itertools import product, takewhile
 from typing import Any
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from sdrag.detectors.local.tables import (
@@ -242,13 +243,38 @@ def is_misspelt(word: str) -> bool:
 
 def is_slip(word: str) -> bool:
     """Say whether a word is near one that constraints are made of: two letters off."""
-    lower = fold_text(word)
-    off = min(2, len(lower) // _SLIP)
-    return off > 0 and _is_near(lower, word_set("crucial"), off)
+    return bool(_meant_by(fold_text(word)))
 
 
-def _is_near(word: str, words: Iterable[str], most: int = 1) -> bool:
-    return any(OSA.distance(word, each, score_cutoff=most) <= most for each in words)
+def correct(word: str) -> str:
+    """
+    Return the one word that a slip of the pen is nearest to, or else the word.
+
+    Singular and plural are one.
+    """
+    if not word.islower() or is_known(word):
+        return word
+    meant = sorted(_meant_by(word), key=len)
+    is_one = len({other.startswith(meant[0]) for other in meant}) == 1
+    return meant[-1] if is_one else word
+
+
+def _meant_by(word: str) -> list[str]:
+    """Return the words that constraints are made of to which a word is nearest."""
+    most = min(2, len(word) // _SLIP)
+    near = process.extract(
+        word,
+        word_set("crucial"),
+        scorer=OSA.distance,
+        score_cutoff=most,
+        limit=None,
+    )
+    least = min((distance for _, distance, _ in near), default=0)
+    return [meant for meant, distance, _ in near if 0 < distance == least]
+
+
+def _is_near(word: str, words: Iterable[str]) -> bool:
+    return any(OSA.distance(word, each, score_cutoff=1) <= 1 for each in words)
 
 
 _RULE = re.compile(r"[()|?\[.]")
