@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.posts import is_headed, is_post
+from sdrag.detectors.local.posts import is_post
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     MONTHS,
@@ -156,10 +156,6 @@ _ABBREVIATIONS = re.compile(
 )
 """What mail goes to under initials is a post as often as somebody."""
 _ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
-_NEXT_SENTENCE = re.compile(r"\d[\w)]*[.!?] +(?=[A-Z][a-z])")
-"""What follows a figure in the next sentence is no part of its value."""
-_BEFORE_WORD = re.compile(r"\w*\d\w*(?=,? +[a-z]{2,}\b)")
-"""No code goes on with a word in lower case."""
 _EDGES = " \t,.;:*_`\"'()"
 
 
@@ -195,12 +191,6 @@ def _bounds(text: str, start: int, end: int, type_: str) -> tuple[int, int]:
     """Return where what a label tells begins and ends in the rest of its line."""
     stop = _ENDS.search(text, start, end)
     end = stop.start() if stop else end
-    if _FITS.get(type_) is _FIGURE:
-        stop = _NEXT_SENTENCE.search(text, start, end)
-        end = stop.end() if stop else end
-    if type_ == "CODE":
-        stop = _BEFORE_WORD.search(text, start, end)
-        end = stop.end() if stop else end
     while start < end and text[start] in _EDGES:
         start += 1
     while start < end and text[end - 1] in _EDGES:
@@ -279,8 +269,6 @@ def _name(value: str, *, loose: bool) -> str:
 def _goes_on(value: str, comma: int) -> bool:
     """Return True if a name goes on behind a comma: no small letter, no post."""
     following = value[comma : comma + 2].strip()[:1]
-    if is_headed(value[comma:].split(maxsplit=3)[:3]):
-        return False
     return following.isupper() or (bool(following) and value.islower())
 
 
@@ -384,14 +372,5 @@ def is_label(text: str) -> bool:
 def _type(cell: str) -> str:
     """Return the type of a cell that is a label as a whole."""
     words = split_word(cell)
-    if (
-        words
-        and words[-1] in _PARTS_OF_DATES
-        and _type_of_label(words[:-1])[0] == "DATE"
-    ):
-        words.pop()  # birth_month
     type_, length = _type_of_label(words)
     return type_ if length == len(words) else ""
-
-
-_PARTS_OF_DATES = frozenset(("year", "month", "day", "y", "m", "d"))
