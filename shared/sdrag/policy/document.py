@@ -25,8 +25,13 @@ from sdrag.policy.constraint_sections import (
     PatternSection,
 )
 from sdrag.policy.guards import GUARDS, GuardSections
-from sdrag.policy.lists import with_lists
-from sdrag.policy.reading import Lines, explain_problems, parse_yaml, text_of
+from sdrag.policy.reading import (
+    Lines,
+    explain_problems,
+    parse_yaml,
+    text_of,
+    with_lists,
+)
 from sdrag.policy.sections import (
     DisclosureSection,
     HighlightSection,
