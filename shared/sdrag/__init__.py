@@ -30,8 +30,7 @@ from sdrag.explanation import Explanation, explain
 from sdrag.options import Options
 from sdrag.policy import Policy
 from sdrag.principals import acting_as, current_principal, stream_as
-from sdrag.privacy.audit import AuditEvent, log_event
-from sdrag.privacy.audit_log import AuditLog
+from sdrag.privacy.audit import AuditEvent, AuditLog, log_event
 from sdrag.privacy.log_privacy import RawTextFilter
 from sdrag.privacy.open_telemetry import OpenTelemetrySink
 from sdrag.state import State, open_state

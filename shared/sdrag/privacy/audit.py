@@ -1,21 +1,28 @@
 """
-Decisions as events without content.
+Decisions as events without content, and the file that they may be written to.
 
 An event says what was decided, by which rule, under which policy and how long it took.
 It holds ids, codes and counts; nothing in it can quote a passage. Where it goes is the
 host's choice: a sink is any callable. The default sink is the logger `sdrag.audit`.
+
+An `AuditLog` writes one JSON object a line. `sdrag check --schema audit` prints the
+schema of a line; `sdrag audit FILE` sums a log up.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import os
 from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from sdrag.errors import HostError
+from sdrag.errors import HostError, UsageError
 from sdrag.privacy.reasons import MODEL_FAILURES
 from sdrag.vocabulary import Decision
 
@@ -99,3 +106,58 @@ def emit(event: AuditEvent, sinks: Iterable[AuditSink]) -> None:
             f"An audit sink failed with {failed}.",
             hint="Nothing was released, for it could not be recorded.",
         )
+
+
+VERSION = 1
+"""Of what a line is; the studio reads and describes it."""
+
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+_OWNER_ONLY = 0o600
+
+
+class AuditLog:
+    """
+    A sink that appends each event to a file.
+
+    Several threads and processes may append to one file: a line is one write. A file
+    that is made is readable by its owner alone.
+
+    Example:
+        ```python
+        retriever = SelectiveDisclosureRetriever(
+            base_retriever=store.as_retriever(),
+            policy="policy.yaml",
+            options=Options(audit=AuditLog("audit.jsonl")),
+        )
+        ```
+
+    Args:
+        path: Of the file; it is made when the log is.
+
+    Raises:
+        UsageError: The file cannot be opened, or later not be written.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path).absolute()
+        self._append(b"")
+
+    def __call__(self, event: AuditEvent) -> None:
+        """Append an event."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"version": VERSION, "time": now, **event.as_dict()}
+        self._append(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+
+    def _append(self, data: bytes) -> None:
+        try:
+            file = os.open(self._path, _APPEND, _OWNER_ONLY)
+            try:
+                if os.write(file, data) < len(data):
+                    raise OSError("cut off")
+            finally:
+                os.close(file)
+        except OSError as error:
+            raise UsageError(
+                f"The audit log cannot be written ({type(error).__name__}).",
+                hint="Give a path in a folder that the application may write to.",
+            ) from None

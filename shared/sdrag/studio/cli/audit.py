@@ -13,8 +13,7 @@ import typer
 from pydantic import TypeAdapter
 
 from sdrag.errors import UsageError
-from sdrag.privacy.audit import AuditEvent
-from sdrag.privacy.audit_log import VERSION
+from sdrag.privacy.audit import VERSION, AuditEvent
 from sdrag.privacy.reasons import REASONS
 from sdrag.studio.cli.common import AsJson, show
 
