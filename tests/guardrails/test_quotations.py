@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from langchain_sdrag import AnswerGuard
-from sdrag.text.quotations import find_quotations, is_quoted_from
+from sdrag.guardrails.statements.claims import find_quotations, is_quoted_from
 
 TABLE = tomllib.loads(Path(__file__).with_name("quotations.toml").read_text("utf-8"))
 POLICY = {"citations": {"require": ["presence", "validity", "accuracy"]}}

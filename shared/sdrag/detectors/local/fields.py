@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.posts import is_post
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     MONTHS,
@@ -29,6 +28,7 @@ from sdrag.detectors.local.tables import (
     word_set,
     word_types,
 )
+from sdrag.detectors.local.terms import is_post
 from sdrag.detectors.local.tokens import Candidate, TokenIndex, split_word
 from sdrag.text.cells import SPEAKER, Layout
 

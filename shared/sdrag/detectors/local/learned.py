@@ -21,7 +21,6 @@ from sdrag.detectors.local.fields import is_label
 from sdrag.detectors.local.head import TYPES, Unit, load_head, read_units
 from sdrag.detectors.local.name_forms import is_encoded
 from sdrag.detectors.local.plain_text import has_no_capitals
-from sdrag.detectors.local.posts import is_post
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     ORGANISATION_SUFFIXES,
@@ -29,6 +28,7 @@ from sdrag.detectors.local.tables import (
     TITLES,
     word_set,
 )
+from sdrag.detectors.local.terms import is_post
 from sdrag.detectors.local.tokens import Candidate
 from sdrag.memo import Memo
 from sdrag.text.sentences import sentences

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.plain_text import plain_text
-from sdrag.detectors.local.posts import is_headed
 from sdrag.detectors.local.tables import (
     OFFICES,
     TITLES,
@@ -23,6 +22,7 @@ from sdrag.detectors.local.tables import (
     is_common,
     word_set,
 )
+from sdrag.detectors.local.terms import is_headed
 from sdrag.detectors.local.tokens import Candidate, TokenIndex, tokenize
 from sdrag.vocabulary import Mention, Span
 

@@ -20,8 +20,7 @@ from sdrag.guardrails.contradictions import ContradictionsSection
 from sdrag.guardrails.contradictions.check import find_contradicted
 from sdrag.guardrails.grounding import GroundingSection
 from sdrag.guardrails.grounding.check import supports
-from sdrag.guardrails.statements.claims import Claim
-from sdrag.text.quotations import find_quotations, is_quoted_from
+from sdrag.guardrails.statements.claims import Claim, find_quotations, is_quoted_from
 from sdrag.vocabulary import Passage
 
 RULE = "citations"

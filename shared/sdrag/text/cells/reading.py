@@ -12,7 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sdrag.text.cells.cell import Cell, Layout, word_set
-from sdrag.text.cells.json_cells import find_json
+from sdrag.text.cells.data_cells import (
+    find_comments,
+    find_json,
+    is_flow,
+    is_yaml,
+    read_yaml,
+)
 from sdrag.text.cells.markup import is_markup, read_markup
 from sdrag.text.cells.speech import (
     CUE,
@@ -24,7 +30,6 @@ from sdrag.text.cells.speech import (
     is_greeting,
 )
 from sdrag.text.cells.tables import SEPARATORS, read_table
-from sdrag.text.cells.yaml_cells import find_comments, is_flow, is_yaml, read_yaml
 
 _ANSWER = re.compile(r"[ \t]*(?P<key>[QA]|Question|Answer|THE [A-Z]{3,12})[.:](?=\s)")
 _LOG = re.compile(
