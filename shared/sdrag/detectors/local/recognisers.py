@@ -287,104 +287,53 @@ def _find_later_forms(text: Reading) -> Iterator[Candidate]:
     yield from text.judge(each for each in later if each.type != "ORGANIZATION")
 
 
+def _find_in_cells(text: Reading) -> Iterator[Candidate]:
+    yield from find_cell_values(text.layout)
+    yield from find_accounts(text.tokens)
+
+
 def _row(
     name: str,
-    types: Iterable[str],
+    types: str,
     find: Callable[[Reading], Iterable[Candidate]],
     cues: str = "",
 ) -> Recogniser:
     """Return a row; `cues` names words of `tables/lexicon.toml`."""
-    return Recogniser(
-        name, frozenset(types), find, word_set(cues) if cues else frozenset()
-    )
+    return Recogniser(name, listed(types), find, word_set(cues) if cues else listed(""))
 
+
+_BY_PATTERNS = """
+machine-addresses credentials coordinates accounts bank-accounts phone-numbers
+identity-numbers number-plates postcodes dates times sums sizes ages introductions
+degrees parts-of-the-body owned-streets
+"""
+_NAMES = "ADDRESS CONDITION DATE LOCATION ORGANIZATION PERSON TERM TITLE"
+_LEARNED = "ADDRESS ORGANIZATION PERSON"
+_AMOUNTS = " ".join(("AGE", "DATE", "MONEY", *UNITS.values()))
+_LONG_NUMBERS = "CREDIT_CARD PHONE_NUMBER"
+_FIELDS = " ".join(field_types())
 
 RECOGNISERS: tuple[Recogniser, ...] = (
-    _patterns("machine-addresses"),
-    _patterns("credentials"),
-    _patterns("coordinates"),
-    _patterns("accounts"),
-    _patterns("bank-accounts"),
-    _patterns("phone-numbers"),
-    _patterns("identity-numbers"),
-    _patterns("number-plates"),
-    _patterns("postcodes"),
-    _patterns("dates"),
-    _patterns("times"),
-    _patterns("sums"),
-    _patterns("sizes"),
-    _patterns("ages"),
-    _patterns("introductions"),
-    _patterns("degrees"),
-    _patterns("parts-of-the-body"),
-    _patterns("owned-streets"),
-    _row(
-        "date-ranges", ["DATE"], lambda text: _join_dates(text.tokens.text, text.found)
-    ),
-    _row(
-        "ipv6-addresses",
-        ["IP_ADDRESS"],
-        lambda text: find_ipv6(text.tokens.text, text.anchors),
-    ),
-    _row(
-        "mail-addresses",
-        ["EMAIL_ADDRESS", "USERNAME"],
-        lambda text: find_mails(text.plain),
-    ),
-    _row("links", ["URL"], lambda text: find_links(text.plain)),
-    _row("domains", ["DOMAIN_NAME"], lambda text: find_domains(text.plain)),
-    _row("embedded-names", ["PERSON"], lambda text: find_embedded_names(text.plain)),
-    _row(
-        "long-numbers",
-        ["CREDIT_CARD", "PHONE_NUMBER"],
-        lambda text: find_long_numbers(text.tokens),
-    ),
-    _row(
-        "mixed-codes",
-        ["CODE", "IP_ADDRESS", "US_SSN"],
-        lambda text: find_codes(text.tokens),
-    ),
-    _row(
-        "numbered",
-        ["CODE", "ZIP_CODE"],
-        lambda text: find_numbered(text.tokens),
-        cues="number_cues",
-    ),
-    _row("addresses", ["ADDRESS"], lambda text: text.trim(find_addresses(text.tokens))),
-    _row(
-        "amounts",
-        {"AGE", "DATE", "MONEY", *UNITS.values()},
-        lambda text: find_amounts(text.tokens),
-    ),
-    _row(
-        "names",
-        listed("ADDRESS CONDITION DATE LOCATION ORGANIZATION PERSON TERM TITLE"),
-        lambda text: text.judge(find_names(text.tokens)),
-    ),
-    _row(
-        "learned-names",
-        ["ADDRESS", "ORGANIZATION", "PERSON"],
-        lambda text: text.learned.found if text.learned else (),
-    ),
-    _row(
-        "role-names",
-        ["PERSON"],
-        lambda text: find_role_names(text.tokens),
-        cues="roles",
-    ),
-    _row("later-forms", ["LOCATION", "ORGANIZATION", "PERSON"], _find_later_forms),
-    _row(
-        "fields",
-        field_types(),
-        lambda text: find_field_values(text.tokens, text.layout),
-    ),
-    _row(
-        "cells",
-        {*field_types(), "USERNAME"},
-        lambda text: (*find_cell_values(text.layout), *find_accounts(text.tokens)),
-    ),
-    _row("peoples", ["NATIONALITY"], lambda text: find_peoples(text.tokens)),
-    _row("terms", term_types(), lambda text: find_terms(text.tokens)),
-    _row("counts", ["NUMBER", "QUANTITY"], lambda text: find_counts(text.tokens)),
+    *map(_patterns, _BY_PATTERNS.split()),
+    _row("date-ranges", "DATE", lambda t: _join_dates(t.tokens.text, t.found)),
+    _row("ipv6-addresses", "IP_ADDRESS", lambda t: find_ipv6(t.tokens.text, t.anchors)),
+    _row("mail-addresses", "EMAIL_ADDRESS USERNAME", lambda t: find_mails(t.plain)),
+    _row("links", "URL", lambda t: find_links(t.plain)),
+    _row("domains", "DOMAIN_NAME", lambda t: find_domains(t.plain)),
+    _row("embedded-names", "PERSON", lambda t: find_embedded_names(t.plain)),
+    _row("long-numbers", _LONG_NUMBERS, lambda t: find_long_numbers(t.tokens)),
+    _row("mixed-codes", "CODE IP_ADDRESS US_SSN", lambda t: find_codes(t.tokens)),
+    _row("numbered", "CODE ZIP_CODE", lambda t: find_numbered(t.tokens), "number_cues"),
+    _row("addresses", "ADDRESS", lambda t: t.trim(find_addresses(t.tokens))),
+    _row("amounts", _AMOUNTS, lambda t: find_amounts(t.tokens)),
+    _row("names", _NAMES, lambda t: t.judge(find_names(t.tokens))),
+    _row("learned-names", _LEARNED, lambda t: t.learned.found if t.learned else ()),
+    _row("role-names", "PERSON", lambda t: find_role_names(t.tokens), "roles"),
+    _row("later-forms", "LOCATION ORGANIZATION PERSON", _find_later_forms),
+    _row("fields", _FIELDS, lambda t: find_field_values(t.tokens, t.layout)),
+    _row("cells", f"{_FIELDS} USERNAME", _find_in_cells),
+    _row("peoples", "NATIONALITY", lambda t: find_peoples(t.tokens)),
+    _row("terms", " ".join(term_types()), lambda t: find_terms(t.tokens)),
+    _row("counts", "NUMBER QUANTITY", lambda t: find_counts(t.tokens)),
 )
 """Every recogniser, in the order in which they run."""
