@@ -26,8 +26,8 @@ from typing import Any, TypeGuard
 from sdrag.disclosure.plain_values import Plain, copy_plain, find_labelled, spell
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
+from sdrag.text import word_set
 from sdrag.text.cells import label_words
-from sdrag.text.cells.cell import word_set
 from sdrag.text.nested import is_given
 from sdrag.text.sentences import windows
 from sdrag.text.spans import shift

@@ -13,39 +13,33 @@ import unicodedata
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
+from sdrag.text import word_set
 from sdrag.text.folding import fold_text
 
-
-def _word_set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_PERSONAL = _word_set(
-    """
-    mr mrs ms mx miss dr prof professor doctor nurse judge rev sir dame
-    """
+_PERSONAL = word_set(
+    "mr mrs ms mx miss dr prof professor doctor nurse judge rev sir dame"
 )
 """Titles that nobody but a person has."""
-_TITLES = _PERSONAL | _word_set(
+_TITLES = _PERSONAL | word_set(
     """
     lord lady father sister justice capt captain col colonel lt lieutenant sgt
     sergeant major general hon herr frau mme don jr sr
     """
 )
-_OFFICES = _word_set(
+_OFFICES = word_set(
     """
     brother inspector detective officer constable madam senor senora president
     minister chairman chairwoman chairperson speaker
     """
 )
-_ATTRIBUTES = _word_set(
+_ATTRIBUTES = word_set(
     """
     mister drs reverend fr st maj gen mlle madame monsieur dona md phd rn do dds
     esq ii iii iv dpt np pa
     """
 )
 """What is written in front of a name or behind it, and may be a name: Do, St."""
-_PARTICLES = _word_set(
+_PARTICLES = word_set(
     """
     van von der den de del della di da la le du bin ibn al el ter ten af of and
     y
@@ -55,22 +49,9 @@ _PART = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*\.?")
 _SHORTEST = 3
 _MOST_PARTS = 5
 
-_SPELLED_OUT = str.maketrans(
-    {
-        "\u00e4": "ae",
-        "\u00f6": "oe",
-        "\u00fc": "ue",
-        "\u00f8": "oe",
-        "\u00e5": "aa",
-        "\u00e6": "ae",
-        "\u0153": "oe",
-        "\u0111": "dj",
-        "\u0142": "l",
-        "\u00fe": "th",
-        "\u00f0": "d",
-        "\u0131": "i",
-    }
-)
+_LETTERS = "\u00e4\u00f6\u00fc\u00f8\u00e5\u00e6\u0153\u0111\u0142\u00fe\u00f0\u0131"
+_SPELLED = ["ae", "oe", "ue", "oe", "aa", "ae", "oe", "dj", "l", "th", "d", "i"]
+_SPELLED_OUT = str.maketrans(dict(zip(_LETTERS, _SPELLED, strict=True)))
 _BARE = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "æ": "ae"})
 _DIGRAPH = re.compile("(?<=[aou])e")
 _SURE_DIGRAPH = re.compile(r"(?<=[b-df-hj-np-tv-z])([aou])e(?=[a-z])", re.IGNORECASE)

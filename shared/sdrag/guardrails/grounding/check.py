@@ -29,10 +29,10 @@ from sdrag.guardrails.statements.words import (
     content_words,
     is_among,
     read_tokens,
-    word_set,
 )
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
+from sdrag.text import word_set
 from sdrag.text.sentences import sentences
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Passage, Span

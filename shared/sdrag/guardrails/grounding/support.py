@@ -35,6 +35,7 @@ from sdrag.guardrails.statements.words import (
     read_sentences,
     read_tokens,
 )
+from sdrag.text import word_set
 from sdrag.text.sentences import sentences
 from sdrag.text.sentences import words as word_spans
 from sdrag.vocabulary import SCORE_DIGITS, Span
@@ -51,7 +52,6 @@ from sdrag.guardrails.statements.facts import (
     names_differ,
 )
 from sdrag.guardrails.statements.polarity import polarity_differs
-from sdrag.guardrails.statements.words import word_set
 
 Weights = Mapping[str, float]
 """The content words of a claim, with weights that sum to 1."""

@@ -20,8 +20,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.guardrails.statements.words import content_words, is_function_word, word_set
+from sdrag.guardrails.statements.words import content_words, is_function_word
 from sdrag.placeholders import DEFAULT, Placeholders
+from sdrag.text import word_set
 from sdrag.text.folding import fold_text, is_boundary
 from sdrag.text.readings import strip_markup
 from sdrag.text.sentences import sentences

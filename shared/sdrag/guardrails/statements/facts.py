@@ -23,8 +23,8 @@ from sdrag.guardrails.statements.words import (
     TokenText,
     is_among,
     is_function_word,
-    word_set,
 )
+from sdrag.text import word_set
 from sdrag.text.dates import MONTHS, WEEKDAYS
 
 _KINDS = ({"number"}, DATES, {"time"})

@@ -19,8 +19,8 @@ from sdrag.guardrails.statements.words import (
     Token,
     TokenText,
     is_among,
-    word_set,
 )
+from sdrag.text import word_set
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
 

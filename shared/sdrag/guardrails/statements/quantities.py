@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sdrag.guardrails.statements.words import TokenText, is_function_word, word_set
+from sdrag.guardrails.statements.words import TokenText, is_function_word
+from sdrag.text import word_set
 from sdrag.text.dates import MONTHS, NUMBER_WORDS, WEEKDAYS
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
@@ -39,26 +40,16 @@ _UNITS = {
     for spellings in _SPELLINGS.split("|")
     for spelling in spellings.split()
 }
+_MULTIPLES = """
+kilogram gram 1e3 | milligram gram 1e-3 | microgram gram 1e-6 | tonne gram 1e6
+| kilometre metre 1e3 | centimetre metre 1e-2 | millimetre metre 1e-3
+| millilitre litre 1e-3 | millisecond second 1e-3 | minute second 60 | hour second 3600
+| day second 86400 | week second 604800 | decade year 10 | kilowatt watt 1e3
+| megawatt watt 1e6 | kilobyte byte 1e3 | megabyte byte 1e6 | gigabyte byte 1e9
+"""
 _BASES = {
-    "kilogram": ("gram", 1e3),
-    "milligram": ("gram", 1e-3),
-    "microgram": ("gram", 1e-6),
-    "tonne": ("gram", 1e6),
-    "kilometre": ("metre", 1e3),
-    "centimetre": ("metre", 1e-2),
-    "millimetre": ("metre", 1e-3),
-    "millilitre": ("litre", 1e-3),
-    "millisecond": ("second", 1e-3),
-    "minute": ("second", 60),
-    "hour": ("second", 3600),
-    "day": ("second", 86_400),
-    "week": ("second", 604_800),
-    "decade": ("year", 10),
-    "kilowatt": ("watt", 1e3),
-    "megawatt": ("watt", 1e6),
-    "kilobyte": ("byte", 1e3),
-    "megabyte": ("byte", 1e6),
-    "gigabyte": ("byte", 1e9),
+    unit: (base, float(factor))
+    for unit, base, factor in map(str.split, _MULTIPLES.split("|"))
 }
 """What units are multiples of; a month is none of days."""
 _LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isalpha())

@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from sdrag.text import word_set
 from sdrag.text.dates import NUMBER_WORDS
 from sdrag.text.folding import fold_text
 from sdrag.text.stemming import stem
@@ -56,11 +57,6 @@ def _write_out(match: re.Match[str]) -> str:
     elif short:
         number = f"{number}{gap}{short}"
     return f"{currency} {number}" if currency else match[2] + number
-
-
-def word_set(listed: str) -> frozenset[str]:
-    """Return the words of a list that is written as one string, to be read as one."""
-    return frozenset(listed.split())
 
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")

@@ -49,11 +49,6 @@ ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 
 
-def word_set(words: str) -> frozenset[str]:
-    """Return the words of a list."""
-    return frozenset(words.split())
-
-
 def strip(text: str, start: int, end: int, edges: str | None = None) -> tuple[int, int]:
     """Return where a stretch begins and ends without such characters at its edges."""
     piece = text[start:end]

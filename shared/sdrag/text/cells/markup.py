@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from sdrag.text.cells.cell import Cell, Role, word_set
+from sdrag.text import word_set
+from sdrag.text.cells.cell import Cell, Role
 
 _TAG = re.compile(
     r"<(?:!--(?P<note>.*?)(?:-->|\Z)|!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|[?!][^<>]*+>?"

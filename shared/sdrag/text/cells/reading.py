@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sdrag.text.cells.cell import Cell, Layout, word_set
+from sdrag.text import word_set
+from sdrag.text.cells.cell import Cell, Layout
 from sdrag.text.cells.data_cells import (
     find_comments,
     find_json,

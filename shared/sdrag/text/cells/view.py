@@ -21,7 +21,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from sdrag.text.cells.cell import ENTITY, ESCAPE, NAMING, Cell, Layout, word_set
+from sdrag.text import word_set
+from sdrag.text.cells.cell import ENTITY, ESCAPE, NAMING, Cell, Layout
 from sdrag.vocabulary import Confidential, Finding, Mention, Span
 
 F = TypeVar("F", Finding, Mention)

@@ -15,7 +15,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from sdrag.text.cells.cell import ENTITY, ESCAPE, NAMING, Cell, Layout, strip, word_set
+from sdrag.text import word_set
+from sdrag.text.cells.cell import ENTITY, ESCAPE, NAMING, Cell, Layout, strip
 from sdrag.vocabulary import Span
 
 Edit = tuple[int, int, str]
