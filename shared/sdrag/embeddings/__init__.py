@@ -23,6 +23,7 @@ import numpy as np
 
 from sdrag.errors import InternalError, require_extra
 from sdrag.memo import Memo
+from sdrag.text.folding import replace_surrogates
 from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 DIMENSIONS = 384
 _MOST_TOKENS = 256
 """With [CLS] and [SEP]; the published model was trained with no more."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _logger = logging.getLogger("sdrag")
 _loading = Lock()
 
@@ -110,11 +110,6 @@ def _load(graph: Traversable, weights: Traversable | None) -> Network:
     return Network(graph, weights)
 
 
-def readable(text: str) -> str:
-    """Return a text of the same length without surrogates, which no tokenizer reads."""
-    return _SURROGATE.sub("\ufffd", text)
-
-
 def embed_texts(texts: Sequence[str]) -> Matrix:
     """
     Embed texts as rows of a (texts, 384) float32 matrix of unit length.
@@ -155,7 +150,7 @@ def load_embedder(model: str) -> Callable[[Sequence[str]], Matrix]:
     encode = SentenceTransformer(model).encode
 
     def embed(texts: Sequence[str]) -> Matrix:
-        given = [*map(readable, texts)]
+        given = [*map(replace_surrogates, texts)]
         rows: Matrix = encode(given, normalize_embeddings=True, show_progress_bar=False)
         return rows
 
@@ -165,7 +160,7 @@ def load_embedder(model: str) -> Callable[[Sequence[str]], Matrix]:
 def _read(texts: Iterable[str]) -> Iterator[tuple[Matrix, list[tuple[int, int]]]]:
     """Yield the states of each text's tokens, and their places; each is read alone."""
     for text in texts:
-        coded = load_tokenizer().encode(readable(text))
+        coded = load_tokenizer().encode(replace_surrogates(text))
         # Of a text that is longer, its end is left out, but for [SEP].
         kept = [*range(len(coded.ids) - 1)][: _MOST_TOKENS - 1]
         ids = np.array([[*(coded.ids[at] for at in kept), coded.ids[-1]]])

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdrag.embeddings import readable
 from sdrag.errors import InternalError
+from sdrag.text.folding import replace_surrogates
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
@@ -73,7 +73,6 @@ class Tokens(Confidential):
             start = min(max(start + 1, half), last) if around or cut else last
 
     def _is_inside(self, at: int) -> bool:
-        """Return True if a sentence goes on at a token."""
         return self.sentences[at] == self.sentences[at - 1]
 
     def _edges(self) -> list[int]:
@@ -107,7 +106,7 @@ class Tokens(Confidential):
 
 def tokenize(text: str, tokenizer: Tokenizer) -> Tokens:
     """Tokenize a whole text, without [CLS] and [SEP]."""
-    coded = tokenizer.encode(readable(text), add_special_tokens=False)
+    coded = tokenizer.encode(replace_surrogates(text), add_special_tokens=False)
     starts = [sentence.start for sentence in sentences(text)]
     spans = [Span(*pair) for pair in coded.offsets]
     numbers = [max(0, bisect_right(starts, span.start) - 1) for span in spans]

@@ -30,6 +30,7 @@ PLAIN_MARKS = str.maketrans(
 )
 """The mark of a keyboard for each typographic one."""
 _LOOKALIKE = PLAIN_MARKS | {ord("\u2026"): "..."}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = {"Mn", "Me", "Cf", "Cc"}
 
 UNSPACED = (
@@ -84,6 +85,11 @@ def fold(given: str | MappedText) -> Folded:
         done = end
     pieces.add_block(text[done:], done)
     return Folded(*pieces.fields(), before, text)
+
+
+def replace_surrogates(text: str) -> str:
+    """Return a text of the same length without half characters: no UTF-8 has any."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def fold_text(text: str) -> str:

@@ -8,10 +8,9 @@ from functools import lru_cache
 
 import re2
 
+from sdrag.text.folding import replace_surrogates
 from sdrag.vocabulary import Span
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half a character, which has no UTF-8; a text that was badly decoded holds some."""
 _PAGE = """\
 Minutes of the meeting of 4 March 2024, in room 12. Present were seven members; Ms Lee
 was in the chair. The budget of 12,400 was agreed after some discussion, and the repair
@@ -46,13 +45,13 @@ class LinearPattern:
 
     def find(self, text: str, group: int = 0) -> Iterator[Span]:
         """Yield where it, or a group of it, matches something."""
-        for match in self._compiled.finditer(_without_halves(text)):
+        for match in self._compiled.finditer(replace_surrogates(text)):
             if match.start(group) < match.end(group):
                 yield Span(*match.span(group))
 
     def matches(self, text: str) -> bool:
         """Say whether it matches anything in a text."""
-        return self._compiled.search(_without_halves(text)) is not None
+        return self._compiled.search(replace_surrogates(text)) is not None
 
     def check_narrow(self, group: int) -> None:
         """
@@ -87,10 +86,6 @@ def naming(name: str) -> re.Pattern[str]:
     *first, last = map(re.escape, re.split(r"[\s_-]+", name.strip()))
     stem = f"{last[:-1]}(?:ys?|ies)" if last.endswith("y") else f"{last}(?:e?s)?"
     return re.compile(rf"(?<!\w){'[ _-]'.join([*first, stem])}(?!\w)", re.IGNORECASE)
-
-
-def _without_halves(text: str) -> str:
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _weight(text: str) -> int:

@@ -16,7 +16,13 @@ from collections.abc import Iterable, Iterator
 
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from sdrag.text.folding import Folded, fold_text, is_boundary, is_unspaced
+from sdrag.text.folding import (
+    Folded,
+    fold_text,
+    is_boundary,
+    is_unspaced,
+    replace_surrogates,
+)
 from sdrag.vocabulary import Confidential, Span
 
 _LETTERS = 3
@@ -25,8 +31,6 @@ _BEFORE = re.compile(r"([^\W\d_]{2,})[\W_]*$")
 _AFTER = re.compile(r"[\W_]*([^\W\d_]{2,})")
 _AROUND = 40
 """So far the words around a form are looked for."""
-_LONE = re.compile("[\ud800-\udfff]")
-"""Halves of a character, which JSON may hold and the automaton does not take."""
 
 
 def needs_case(form: str) -> bool:
@@ -49,7 +53,7 @@ class FormSearch(Confidential):
 
     def __init__(self, forms: Iterable[str]) -> None:
         self.forms = tuple(forms)
-        whole = [_LONE.sub("\ufffd", form) for form in self.forms]
+        whole = [*map(replace_surrogates, self.forms)]
         self._automaton = (
             AhoCorasick(whole, matchkind=MatchKind.Standard) if whole else None
         )
@@ -64,7 +68,7 @@ class FormSearch(Confidential):
         """Yield a form's number, and where it starts and ends, where no word is cut."""
         if self._automaton is None:
             return
-        text = folded if folded.isascii() else _LONE.sub("\ufffd", folded)
+        text = replace_surrogates(folded)
         for number, start, end in self._automaton.find_matches_as_indexes(
             text, overlapping=True
         ):

@@ -27,10 +27,7 @@ from typing import Any, NamedTuple
 from ahocorasick_rs import AhoCorasick, MatchKind
 
 from sdrag.guardrails.injection.disguises import plain
-from sdrag.text.folding import UNSPACED
-
-_LONE = re.compile("[\ud800-\udfff]")
-"""Halves of a character, which JSON may hold and the automaton does not take."""
+from sdrag.text.folding import UNSPACED, replace_surrogates
 
 _PAIRS = {
     "override-other": [("forget", "orders")],
@@ -78,9 +75,8 @@ def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]
 def find_possible(text: str, *, ciphered: bool) -> dict[str, list[re.Pattern[str]]]:
     """Return the patterns by name of which a text has a word that they need."""
     named, numbers_of, automaton = _index(ciphered=ciphered)
-    hits = automaton.find_matches_as_indexes(
-        _LONE.sub("\ufffd", text), overlapping=True
-    )
+    plain_text = replace_surrogates(text)
+    hits = automaton.find_matches_as_indexes(plain_text, overlapping=True)
     words = {word for word, _, _ in hits}
     possible: dict[str, list[re.Pattern[str]]] = {}
     for number in sorted(set().union(*(numbers_of[word] for word in words))):

@@ -135,7 +135,6 @@ def _line(
 
 
 def _code(start: int, said: str) -> Iterator[Cell]:
-    """Yield what says when."""
     if said.strip():
         yield Cell(start, start + len(said), "code", "time")
 
