@@ -146,7 +146,6 @@ class ConstraintBinder(Transformer[Document], Generic[Document, Model, Embedding
         return done
 
     def _cache_key(self) -> str:
-        """Name the state, which a cache of documents does not hold."""
         return self._engine.disclosure.state.name
 
 
@@ -236,7 +235,6 @@ class RedactingTransformer(Transformer[Document], Generic[Document, Model, Embed
         return Transformed(passages, view.passages, view.decisions, hidden)
 
     def _cache_key(self) -> str:
-        """Name what binds the audience."""
         rules = self._engine.policy.rules
         return "/".join(rule.id for rule in rules if binds(rule, self._audience))
 
@@ -297,7 +295,6 @@ class HierarchySummarizer(Transformer[Document], Generic[Document, Model, Embedd
         return Transformed(passages, (*leaves, *summaries), decisions, (LAYER_KEY,))
 
     def _cache_key(self) -> str:
-        """Name the state, whose key makes ids, and the settings."""
         return f"{self._engine.disclosure.state.name}/{self._settings}"
 
 

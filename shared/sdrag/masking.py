@@ -141,7 +141,6 @@ class LinkageMasker(Transformer[Document], Generic[Document, Model, Embeddings])
         return Transformed(passages, tuple(fitted.masked.documents), fitted.decisions)
 
     def _fit(self, passages: Passages) -> Steps[Fitted]:
-        """Fit a plan on a whole corpus."""
         return (
             yield from fit_steps(
                 passages,
@@ -153,7 +152,6 @@ class LinkageMasker(Transformer[Document], Generic[Document, Model, Embeddings])
         )
 
     def _follow(self, removed: Collection[str], passages: Passages) -> Steps[Update]:
-        """Follow a change of the corpus that the plan was fitted on."""
         if any(map(is_unnamed, passages)):
             raise UsageError(
                 "A document has no id.", hint="Without ids none can be followed."
@@ -188,6 +186,5 @@ class LinkageMasker(Transformer[Document], Generic[Document, Model, Embeddings])
         return Placeholders.of(setup.policy, secret)
 
     def _cache_key(self) -> str:
-        """Name the plan."""
         fitted = self._fitted
         return "whole" if fitted is None else f"plan-{fitted.masked.masker.name}"

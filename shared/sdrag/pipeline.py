@@ -91,7 +91,6 @@ def disclose(
 
 
 def _retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
-    """Search for what the principal may see, and release it."""
     allowed = yield from _fetch_allowed(request, engine)
     return (yield from _release(allowed, allowed.wanted, request, engine))
 
@@ -157,7 +156,6 @@ def _differs(engine: Engine) -> bool:
 def _limit_session(
     passages: Sequence[Passage], disclosed: Disclosed, request: Request, engine: Engine
 ) -> Steps[Disclosed]:
-    """Limit what the session puts together, where the policy does."""
     policy, setup = engine.policy, engine.disclosure
     if policy.session is None:
         return disclosed
@@ -229,7 +227,6 @@ def _candidates(policy: Policy) -> int:
 def _check_access(
     passages: Sequence[Passage], request: Request, engine: Engine
 ) -> Steps[Screened]:
-    """Check what the principal may see, by the policy and the host's authorizer."""
     return (
         yield from access.check(
             passages,

@@ -67,13 +67,11 @@ class Transformer(Unpickled, Generic[Document]):
         return ""
 
     def _read(self, documents: Iterable[Document]) -> Passages:
-        """Return documents as passages."""
         raise NotImplementedError
 
     def _write(
         self, documents: Sequence[Document], done: Transformed
     ) -> list[Document]:
-        """Return the documents that leave."""
         raise NotImplementedError
 
     async def _enforce(self, do: Caller, steps: Steps[R]) -> R:

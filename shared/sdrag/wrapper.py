@@ -54,7 +54,6 @@ class Unpickled:
     _stage: ClassVar[Stage]
 
     def _make_engine(self, *given: Any) -> Engine:
-        """Make an engine of a policy, models, a state and options, in this order."""
         return Engine(*given, stage=self._stage, framework=self._framework)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

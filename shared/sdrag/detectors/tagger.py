@@ -112,7 +112,6 @@ def _unite(
     ruled: Outcome[tuple[Mention, ...]],
     tagged: Outcome[tuple[Tag, ...]],
 ) -> tuple[Mention, ...]:
-    """Unite what was found in one text."""
     all_tags = replied(tagged)
     starts = [tag.span.start for tag in all_tags]
     ends = [tag.span.end for tag in all_tags]

@@ -196,7 +196,6 @@ def _trees(
 def _cluster(
     trees: Sequence[Sequence[Passage]], settings: HierarchySettings
 ) -> Steps[list[tuple[Passage, ...]]]:
-    """Embed a layer, and cluster each tree of it."""
     outcomes = yield from embed(passage.text for tree in trees for passage in tree)
     vectors = iter([replied(outcome) for outcome in outcomes])
     groups: list[tuple[Passage, ...]] = []

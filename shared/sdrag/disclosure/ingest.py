@@ -78,7 +78,6 @@ def ingest(
 
 
 def _bind_new(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
-    """Bind the constraints to the passages that are not bound yet."""
     if not setup.has_embeddings:
         return
     rules = setup.policy.rules

@@ -133,7 +133,6 @@ def _read_group(known: KnownFindings, group: Group, reading: Reading) -> Steps[N
 
 
 def _read_words(known: KnownFindings, group: Group, reading: Reading) -> Steps[None]:
-    """Have texts read as they are and decoded."""
     views = [plain_view(read_cells(text.text)) for text in group.texts]
     shown = [
         text if view is None else replace(text, text=view.text)

@@ -227,7 +227,6 @@ def _forms(
 
 
 def _list_findings(reading: Reading) -> Found:
-    """Return what both engines found."""
     every: Found = {}
     for index, found in chain(reading.local.items(), reading.quoted.items()):
         every.setdefault(index, []).extend(found)

@@ -215,7 +215,6 @@ def _find_figures(read: _AnswerReading, types: AbstractSet[str]) -> Iterator[Spa
 
 
 def _fits(figure: str, types: AbstractSet[str]) -> bool:
-    """Say whether a figure may be of one of the types."""
     digits = sum(map(str.isdigit, figure))
     size = digits + (sum(map(str.isalpha, figure)) >= LEAST)
     if digits and any(size >= _FIGURES[type_] for type_ in types & _FIGURES.keys()):

@@ -82,7 +82,6 @@ def why_not_enforced(parsed: ParsedConstraint) -> str:
 
 
 def _shorten(constraint: Constraint) -> Constraint:
-    """Return a constraint with as many examples as its trial needs."""
     return replace(constraint, examples=constraint.examples[:_TRIED])
 
 

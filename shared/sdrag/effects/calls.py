@@ -101,7 +101,6 @@ class Calls:
         return await asyncio.gather(*map(make, self.items))
 
     def _attempt(self, item: Any) -> Outcome[Any]:
-        """Make one call, again if it fails."""
         from tenacity import Retrying  # noqa: PLC0415 -- `import sdrag` does without it
 
         try:

@@ -90,7 +90,6 @@ def _as_object(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse_constant(name: str) -> object:
-    """Refuse NaN and Infinity."""
     raise ValueError(f"{name} is no JSON")
 
 

@@ -153,7 +153,6 @@ def _is_refusal(error: BaseException) -> bool:
 
 
 def _status(error: BaseException) -> int | None:
-    """Return the HTTP status that an error carries."""
     statuses = [_read(error, name) for name in ("status_code", "http_status", "code")]
     statuses.append(_read(_read(error, "response"), "status_code"))
     return next((status for status in statuses if isinstance(status, int)), None)

@@ -137,7 +137,6 @@ class PortRunner:
     def _answer(
         self, effect: Effect, outcomes: Sequence[Outcome[Any]]
     ) -> Sequence[Outcome[Any]]:
-        """Make the effect's outcomes of those of its calls."""
         if isinstance(effect, Complete):
             replies = list(map(_reply, effect.items, outcomes))
             self.meter.failures.update(filter(None, map(_failed_server, replies)))

@@ -111,8 +111,6 @@ def _extracts(text: str, texts: Sequence[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _Sentence(Confidential):
-    """A sentence and its vectors."""
-
     span: Span
     group: int
     tokens: Matrix
@@ -135,15 +133,12 @@ class _Candidate(Confidential):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _Question(Confidential):
-    """A question, embedded."""
-
     text: str
     words: Matrix
     tokens: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> _Question:
-        """Embed a question."""
         ((words, places),) = embed_tokens([text])
         tokens = tuple(index.of(text).lower() for index in places)
         return cls(text, words, tokens)
@@ -274,7 +269,6 @@ _memo: Memo[bytes, tuple[_Sentence, ...]] = Memo(2_048)
 
 
 def _recall(text: str) -> tuple[_Sentence, ...]:
-    """Give the sentences of a passage with their vectors."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), key=_key).digest()
     known = _memo.get(digest)
     if known is None:

@@ -158,7 +158,6 @@ class _Verifier(Confidential):
         return Verification(tuple(kept[:most]), tuple(refusals))
 
     def _judge(self, index: int, extract: str) -> Match | Refusal:
-        """Apply the rules to one extract."""
         words = count_words(extract, Span(0, len(extract))) if extract else 0
         if words < self.min_words:
             return Refusal(index, "too-few-words", words)

@@ -300,7 +300,6 @@ def _fit_changed(
 
 
 def _make_plan(parts: PlanParts, passes: Passes) -> Steps[Fitted]:
-    """Make the plan for documents in which everything was found."""
     settings, key, documents = parts.settings, parts.key, parts.documents
     check_style(settings.replace, key)
     texts = _blank_placeholders(documents.values(), parts.earlier.placeholders)

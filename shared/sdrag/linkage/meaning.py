@@ -90,7 +90,6 @@ def _near(vectors: Matrix, threshold: float) -> Iterator[tuple[float, int, int]]
 
 
 def _agree(numbers: Sequence[frozenset[str]], forms: Sequence[int]) -> bool:
-    """Say whether no two forms state different numbers."""
     return len({numbers[form] for form in forms} - {frozenset()}) <= 1
 
 

@@ -110,7 +110,6 @@ def _fuller(
 
 
 def _agree(names: Sequence[Name]) -> bool:
-    """Say whether names of one family can all be one person's."""
     for tokens in zip_longest(*(name.given for name in names)):
         given = {token for token in tokens if token}
         spelled_out = sum(len(token) > 1 for token in given)
@@ -229,6 +228,5 @@ def _words(form: str) -> tuple[str, ...]:
 
 
 def _is_within(short: Sequence[str], long: Sequence[str]) -> bool:
-    """Say whether the words of one are in the other, in order."""
     rest = iter(long)
     return all(word in rest for word in short)

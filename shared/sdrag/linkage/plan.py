@@ -225,7 +225,6 @@ class _Chain:
         ]
 
     def risk(self, without: set[int]) -> float:
-        """Return the chain's risk once `without` is masked."""
         risks = [_risk(held, without) for held in self.documents]
         kept = 1.0
         for (left, right), shared in zip(pairwise(risks), self._shared, strict=True):

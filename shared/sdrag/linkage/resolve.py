@@ -146,7 +146,6 @@ class _Pool:
         self._parent: list[int] = []
 
     def add(self, document: int, entry: Occurrence, role: Role) -> None:
-        """Note an appearance."""
         number = self._number_of(entry.form, entry.type, role)
         form = self.forms[number]
         form.spelled[entry.form] += 1
@@ -179,7 +178,6 @@ class _Pool:
         return groups
 
     def join(self, pairs: Iterable[tuple[int, int]], reason: str) -> None:
-        """Make each pair one entity."""
         for pair in pairs:
             low, high = sorted(map(self._root, pair))
             if low != high:
@@ -188,7 +186,6 @@ class _Pool:
                 self.reasons[low] = list(dict.fromkeys((*reasons, reason)))
 
     def join_by_rules(self, settings: ResolutionSection) -> None:
-        """Apply the rules that need no model."""
         for reason, rule, roles in _rules(settings):
             chosen = [n for n, form in enumerate(self.forms) if form.roles & roles]
             pairs = rule([self.forms[number].written for number in chosen])

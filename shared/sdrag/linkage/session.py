@@ -113,7 +113,6 @@ class Session(Confidential):
         return FactReader(self.detector, Schema(self.policy.linkage), keys)
 
     def _find(self, passages: Mapping[int, Passage]) -> Steps[Mapping[int, Found]]:
-        """Find the facts of passages."""
         texts = [
             (number, key, text)
             for number, passage in passages.items()
@@ -174,7 +173,6 @@ class Session(Confidential):
             found[key].extend(self._without_placeholders(text, facts))
 
     def _row(self, passage: Passage, document: bytes, found: Found) -> Shown:
-        """Return a passage as it is remembered."""
         keys, session = self.state.keys, self.key.hex()
         facts: dict[str, float] = {}
         for fact in (fact for each in found.values() for fact in each):

@@ -186,7 +186,6 @@ class KeepSection(Section):
 
 
 def _keeps(value: Any) -> Any:
-    """Take one entry as a list of one."""
     return (value,) if isinstance(value, (str, Mapping)) else value
 
 

@@ -261,7 +261,6 @@ def _fill_below(value: Any, place: Place, lines: Lines, folder: Path) -> Any:
 def _fill(
     entry: dict[str, Any], field: str, place: Place, lines: Lines, folder: Path
 ) -> dict[str, Any]:
-    """Return an entry with what its file lists."""
     listed = _read(entry["file"], folder)
     if isinstance(listed, str):
         raise PolicyError(

@@ -201,13 +201,11 @@ class Bindings:
         upsert(connection, chunk, rows)
 
     def _rule(self, constraint: Constraint) -> bytes:
-        """Return the keyed fingerprint of a constraint, its id included."""
         words = ("bound rule", constraint.id, constraint.text)
         return self._keys.of(*words, size=RULE_BYTES)
 
 
 def _fits(passage_id: str) -> bool:
-    """Return whether a database can hold an id."""
     return not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in passage_id)
 
 

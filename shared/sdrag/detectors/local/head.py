@@ -105,7 +105,6 @@ def _hash(text: str) -> int:
 
 
 def _shape(word: str) -> int:
-    """Return the number of how a token is written."""
     if word[0].isdigit():
         return min(len(word), 6)
     if not word[0].isalpha():

@@ -91,7 +91,6 @@ def _labels_start(text: str, position: int, least: int) -> int:
 def _trim_punctuation(
     text: str, start: int, end: int, type_: str, confidence: float
 ) -> Candidate:
-    """Leave out the marks of the sentence behind it."""
     while text[end - 1] in ".,;:!?":
         end -= 1
     return Candidate(start, end, type_, confidence, "pattern")

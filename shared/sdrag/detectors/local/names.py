@@ -62,7 +62,6 @@ def find_names(tokens: TokenIndex) -> Iterator[Candidate]:
 
 
 def _name(run: Run) -> Candidate:
-    """Return what the run names."""
     read = _in_small_letters(run) if _is_shouted(run) else run
     guesses = (rule(read) for rule in _RULES)
     type_, confidence = next(filter(None, guesses), ("TERM", 0.3))
@@ -94,7 +93,6 @@ def _initials(run: Run) -> Guess:
 
 
 def _is_shouted(run: Run) -> bool:
-    """Return True for several words in capitals."""
     whole = run.tokens.text[run.first_character : run.last_character]
     return len(run.words) > 1 and whole.isupper()
 

@@ -121,7 +121,6 @@ def _add(
     parts: Iterable[Span],
     candidates: dict[tuple[bytes, str], Candidate],
 ) -> Candidate:
-    """Add parts of a finding to what is asked about."""
     text, document = known.texts.all[index].text, known.documents[index]
     words = _GAP.join(" ".join(part.of(text).split()) for part in parts)
     key = document, fold_text(words)
@@ -138,7 +137,6 @@ def _subtract(text: str, span: Span, taken: Iterable[Span]) -> list[Span]:
 
 
 def _find_sentences(text: str, span: Span) -> Iterator[str]:
-    """Yield the sentences that a span is in."""
     for sentence in sentences(text):
         if sentence.overlaps(span):
             yield sentence.of(text).strip()

@@ -116,7 +116,6 @@ def _words(text: str) -> Sequence[str]:
 
 
 def _content(text: str) -> set[str]:
-    """Return the stems of the words that say something."""
     return {stem(word) for word in _words(text) if word not in FUNCTION_WORDS}
 
 

@@ -110,7 +110,6 @@ def _read_label(name: str) -> str:
 def _find_faults(
     work: AnswerWork, cited: Cited, section: CitationsSection
 ) -> Steps[tuple[CitationFault, ...]]:
-    """Check the citations of every claim, as far as the section requires it."""
     faults: list[CitationFault] = []
     for index, places in enumerate(cited):
         if not places:

@@ -186,7 +186,6 @@ def _words(conflicts: Sequence[Conflict], kept: Sequence[int]) -> str:
 
 
 def _is_critical(passage: Passage, section: ContradictionsSection) -> bool:
-    """Say whether a passage is about a topic on which a contradiction declines."""
     stamp = evidence(passage).get("critical") is True
     return stamp or is_on_critical_topic(passage.metadata, section)
 

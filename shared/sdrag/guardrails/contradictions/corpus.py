@@ -171,7 +171,6 @@ def _pair_copies(
 def _resolve(
     left: Place, right: Place, reason: str, section: ContradictionsSection
 ) -> Contradiction:
-    """Say which of two passages the policy prefers, and why."""
     passages = (left[0], right[0])
     metadata = [passage.metadata for passage in passages]
     loser = find_loser(metadata, Conflict(0, 1, reason), section)

@@ -206,7 +206,6 @@ def _word_at(text: str, piece: Span, words: Sequence[Span]) -> str:
 
 
 def _carries(piece: str) -> bool:
-    """Say whether a word piece carries a claim."""
     return re.search(r"\w", piece) is not None and not is_function_word(piece.lower())
 
 

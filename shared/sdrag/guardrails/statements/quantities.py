@@ -153,7 +153,6 @@ def _word(tokens: TokenText, at: int) -> str:
 
 
 def _date(tokens: TokenText, at: int) -> list[Quantity]:
-    """Read a date, a time, a month, a day of the week or a year."""
     word = tokens[at].text
     if match := _ISO.fullmatch(word):
         year, month, day = map(int, match.groups())
@@ -198,7 +197,6 @@ def _day(tokens: TokenText, at: int) -> int:
 
 
 def _number(tokens: TokenText, at: int) -> list[Quantity]:
-    """Read a number and what it counts."""
     value, to = _value(tokens, at)
     if value is None:
         return []
