@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import logging
-import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
