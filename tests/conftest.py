@@ -47,13 +47,7 @@ _FRAMEWORKS = {
     "langchain/test_agent_threads.py": ("langchain",),
     "test_examples.py": ("langchain_chroma", "llama_index.vector_stores.chroma"),
     "test_migration.py": ("langchain", "llama_index"),
-    "service": (
-        "chromadb",
-        "fastapi",
-        "jwt",
-        "langchain_chroma",
-        "langchain_openai",
-    ),
+    "service": ("chromadb", "fastapi", "jwt", "langchain_chroma", "langchain_openai"),
     "studio/workbench": ("httpx", "starlette", "uvicorn"),
     "wire": ("langchain_openai", "llama_index.llms.openai_like"),
 }

@@ -44,11 +44,7 @@ def policy_of(style, placeholders, method):
             "Hide codes and numbers",
         ],
         "disclosure": {"placeholders": placeholders},
-        "linkage": {
-            "max_document_risk": 0.2,
-            "max_chain_risk": 0.1,
-            "replace": style,
-        },
+        "linkage": {"max_document_risk": 0.2, "max_chain_risk": 0.1, "replace": style},
         "grounding": {},
         "metadata": {"allow": ["source"]},
     }

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import numpy as np
 import psycopg
 import pytest
 import sqlalchemy as sa
@@ -24,14 +18,11 @@ import langchain_sdrag
 import llamaindex_sdrag
 from benchmarks.suites.json_files import load_articles
 from benchmarks.suites.rcqa import policy_of
-from sdrag.effects.calls import Port
-from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
-from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
 from sdrag.state.database import PostgresUrl
 from sdrag.state.tables import shown
-from sdrag.studio.cli.app import app
 from sdrag.studio.evaluation.index import sentence_chunks
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
@@ -44,71 +35,26 @@ from ..support.faces import (
     llamaindex_retriever,
     text_nodes,
 )
-
-POLICY = {
-    "constraints": ["Remove names of witnesses", "Hide amounts of money"],
-    "disclosure": {"bind_top_n": 3, "similarity_floor": 0.9},
-}
-NAMES = ["Karlsson", "Okafor", "Lindqvist", "Petrov"]
-CORPUS = [
-    Passage(f"{name}-{index}", text, document_id=name)
-    for name in NAMES
-    for index, text in enumerate(
-        (
-            f"The witness was Jonathan {name}.",
-            f"{name} forgets.",
-            f"The crew was paid {len(name)},200 crowns in cash.",
-        )
-    )
-]
-WHOLE, HALVES = slice(None), (slice(0, None, 2), slice(1, None, 2))
-"""Parts of the corpus. No passage can be pickled, so a process is sent the part."""
-PRELOADED = [
-    "sdrag.studio.cli.app",
-    "psycopg",
-    "pytest",
-    "langchain_sdrag",
-    "llamaindex_sdrag",
-]
-"""What takes long to import is imported once, where all processes are forked from."""
-
-
-def embed(effect):
-    """Embed by the letters, which costs nothing."""
-    counts = [
-        [1.0 + text.count(letter) for letter in "aeiourst"] for text in effect.items
-    ]
-    rows = np.array(counts, np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-RUNNER = PortRunner(Ports(embed=Port(embed)))
-
-
-def bind_part(where, part):
-    engine = Engine(POLICY, state=open_state(where))
-    run(bind(CORPUS[part], engine), RUNNER)
-
-
-def bind_by_command(where, part):
-    """Run `sdrag bind`."""
-    with TemporaryDirectory() as folder:
-        policy, lines = Path(folder, "policy.yaml"), Path(folder, "chunks.jsonl")
-        policy.write_text(json.dumps(POLICY), encoding="utf-8")
-        rows = [
-            {"id": p.id, "text": p.text, "metadata": {"document_id": p.document_id}}
-            for p in CORPUS[part]
-        ]
-        lines.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-        command = ["bind", str(policy), str(lines), "--state", str(where)]
-        app(command, standalone_mode=False)
+from .processes import (
+    BOAT,
+    CLINIC,
+    CORPUS,
+    HALVES,
+    NAMES,
+    POLICY,
+    PROCESSES,
+    RUNNER,
+    SESSIONS,
+    WHOLE,
+    bind_by_command,
+    bind_part,
+    show_all,
+)
 
 
 def bind_at_once(work, where):
     """Bind halves in processes of their own, none of which inherits a thread's lock."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    workers = [context.Process(target=work, args=(where, half)) for half in HALVES]
+    workers = [PROCESSES.Process(target=work, args=(where, half)) for half in HALVES]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -128,8 +74,7 @@ def known(where):
 
 
 @pytest.mark.parametrize(
-    ("work", "place"),
-    [(bind_part, "postgres"), (bind_by_command, "file")],
+    ("work", "place"), [(bind_part, "postgres"), (bind_by_command, "file")]
 )
 def test_two_processes_bind_a_corpus_as_one_does(work, place, request, tmp_path):
     """Each half of every document, at the same time, whoever binds."""
@@ -212,33 +157,8 @@ def test_two_questions_are_shown_a_chunk_alike(postgres_url, tmp_path):
 
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
-CLINIC = "He was at Riverside Clinic on 4 May 2021."
-BOAT = "The boat left Riverside Clinic on 4 May 2021."
-SESSIONS = int(os.environ.get("SDRAG_SESSIONS", "20"))
 MOST_MIB = 16
 """By so much the memory of a process may grow when all is asked again."""
-
-
-def show_all(where, text, answers):
-    """Show a passage in every session, twice; say where it was whole, and the MiB."""
-    engine = Engine({"session": {}}, state=open_state(where))
-    passages = [Passage(text, text, document_id=text)]
-
-    def is_whole(number):
-        request = Request("q", session_id=f"s{number}")
-        released, _ = engine.run(disclose(passages, request, engine))
-        return released.passages[0].text == text
-
-    with ThreadPoolExecutor(8) as pool:
-        first = list(pool.map(is_whole, range(SESSIONS)))
-        before = resident()
-        again = list(pool.map(is_whole, range(SESSIONS)))
-    answers.put((text, first if first == again else [], resident() - before))
-
-
-def resident():
-    """Return how much memory this process has, in MiB."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 
 
 @pytest.mark.parametrize("place", ["file", "postgres"])
@@ -250,10 +170,8 @@ def test_two_processes_lose_nothing_of_what_sessions_were_shown(
     if place == "postgres":
         where = request.getfixturevalue("postgres_url")
     open_state(where)
-    context = get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    answers = context.Queue()
-    other = context.Process(target=show_all, args=(where, BOAT, answers))
+    answers = PROCESSES.Queue()
+    other = PROCESSES.Process(target=show_all, args=(where, BOAT, answers))
     other.start()
     show_all(where, CLINIC, answers)
     told = [answers.get(timeout=300) for _ in range(2)]

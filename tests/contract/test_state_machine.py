@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import signal
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,11 +31,12 @@ from sdrag.pipeline import Engine, bind
 from sdrag.principals import acting_as
 from sdrag.state import open_state
 from sdrag.state.tables import binding, chunk, finding, form
-from sdrag.vocabulary import Passage, Principal
+from sdrag.vocabulary import Principal
 
 from ..support.faces import Scenario, ask, langchain_retriever, llamaindex_retriever
 from ..support.scripted import Scripted
-from .test_shared_states import PRELOADED
+from .ledgers import CALL, CORPUS, GATE, GONE, PAID, SOLD, bind_and_die
+from .processes import PROCESSES
 
 BUILDS = (langchain_retriever, llamaindex_retriever)
 ROLES = ("clerk", "judge")
@@ -48,16 +47,6 @@ SENTENCES = {
 }
 
 
-def chunk_of(document, tenant, text):
-    name = f"{document} {len(text)}"
-    return Passage(name, text, {"tenant": tenant}, document_id=document)
-
-
-PAID = chunk_of("ledger", "harbour", "Jonathan Karlsson paid 12,400 euros in cash.")
-GATE = chunk_of("ledger", "harbour", "The gate that karlsson had opened was shut.")
-CALL = chunk_of("notes", "harbour", "Call Maria Okafor at 020 7946 0142 about it.")
-SOLD = chunk_of("log", "airport", "Mr Hope Osei sold a boat for $7,350 in May.")
-GONE = chunk_of("log", "airport", "The hope osei had was gone by now.")
 WORDS = {
     PAID.id: {"names": "Karlsson", "sums": "12,400"},
     GATE.id: {"names": "karlsson"},
@@ -68,7 +57,6 @@ WORDS = {
 """What is in each chunk, by kind: all that the oracle knows of the texts."""
 TOLD_ELSEWHERE = {GATE.id: PAID.id, GONE.id: SOLD.id}
 """Chunks whose name is one only where its document, or this other chunk, was read."""
-CORPUS = [PAID, GATE, CALL, SOLD, GONE]
 COLUMNS = [
     *(finding.c.engine, finding.c.rules, finding.c.spans, finding.c.tag),
     *(form.c.forms, form.c.tag, chunk.c.rules, chunk.c.fingerprint, binding.c.score),
@@ -78,9 +66,6 @@ FORGED = {
     bytes: [b"", bytes(8), bytes(12)],
     float: [-1.0, 2.0],
 }
-PROCESSES = get_context("forkserver")
-"""They inherit no connection of this process: SQLite keeps no promise to a fork."""
-PROCESSES.set_forkserver_preload(PRELOADED)
 numbers = st.sampled_from(range(len(BUILDS)))
 hidings = st.dictionaries(
     st.sampled_from([*SENTENCES]), st.sampled_from([None, *ROLES]), min_size=1
@@ -111,20 +96,6 @@ class Rules:
         disclosure = {"placeholders": "plain", "placeholder": self.mark}
         access = {"tenant_key": "tenant", "required": ["tenant"]}
         return {"constraints": constraints, "disclosure": disclosure, "access": access}
-
-
-def bind_and_die(where, policy, commits):
-    """Be killed at one of the commits of binding."""
-    state = open_state(where)
-    left = iter(range(1, commits))
-
-    def count(_):
-        if next(left, None) is None:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    sa.event.listen(state.database._engine, "commit", count)
-    with suppress(SdragError):
-        run(bind(CORPUS, Engine(policy, state=state)), Scripted())
 
 
 class Machine(RuleBasedStateMachine):

@@ -182,10 +182,7 @@ FAILURES = {
         raising(ServerError(None, "http://localhost:11434/api")),
         "ServerError@localhost",
     ),
-    "an IPv6 address": (
-        raising(ServerError(504, "http://[::1]:80/v1")),
-        "504@::1",
-    ),
+    "an IPv6 address": (raising(ServerError(504, "http://[::1]:80/v1")), "504@::1"),
     "another client": (raising(OldError(URL)), "502@api.example.com"),
     "a host that is none": (raising(OldError("https://Anna Karlsson/")), "502"),
     "no URL at all": (raising(OldError("https://[")), "502"),

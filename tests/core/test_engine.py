@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-
 from sdrag import Engine, Options, Passage, UsageError
 from sdrag.pipeline import Request, disclose
 

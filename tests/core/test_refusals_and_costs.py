@@ -9,21 +9,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import pytest
-
 from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Message, Prompt, constant, sensitive
 from sdrag.effects.retrying import refusal
 from sdrag.effects.runner import PortRunner, Ports
-from sdrag.effects.steps import (
-    Complete,
-    Failure,
-    Reply,
-    Search,
-    arun,
-    complete,
-    run,
-)
+from sdrag.effects.steps import Complete, Failure, Reply, Search, arun, complete, run
 from sdrag.effects.tokens import Completion, text_of
 from sdrag.errors import ModelError, UsageError
 from sdrag.options import Options

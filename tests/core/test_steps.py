@@ -8,7 +8,6 @@ import time
 from contextvars import ContextVar
 
 import pytest
-
 from sdrag.effects.steps import (
     CUT_OFF,
     Authorize,

@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
 import sdrag
 from sdrag.effects.prompts import sensitive
 from sdrag.effects.steps import Embed, Reply, Score, Search

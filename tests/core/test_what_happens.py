@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-
 from sdrag.disclosure import forget_document
 from sdrag.effects.steps import run
 from sdrag.errors import SdragError
@@ -40,9 +39,7 @@ def bind_and_die(where):
     bind_corpus(where, CHUNKS[:2])
     state = open_state(where)
     sa.event.listen(
-        state.database._engine,
-        "commit",
-        lambda _: os.kill(os.getpid(), signal.SIGKILL),
+        state.database._engine, "commit", lambda _: os.kill(os.getpid(), signal.SIGKILL)
     )
     run(bind(CHUNKS, Engine(POLICY, state=state)), RUNNER)
 
@@ -132,19 +129,9 @@ HAPPENS = [
     ("the key is lost", BOTH, lose_the_key, REFUSED),
     ("the database is lost", BOTH, lose_the_database, REFUSED),
     ("the database is empty", BOTH, empty_the_database, REFUSED),
-    (
-        "a finding is changed",
-        BOTH,
-        change_a_finding,
-        WITHHELD,
-    ),
+    ("a finding is changed", BOTH, change_a_finding, WITHHELD),
     ("findings are deleted", BOTH, delete_findings, ANSWERED),
-    (
-        "forms are changed",
-        BOTH,
-        change_forms,
-        WITHHELD,
-    ),
+    ("forms are changed", BOTH, change_forms, WITHHELD),
     ("forms are deleted", BOTH, delete_forms, WITHHELD),
     ("all that was found is deleted", BOTH, delete_both, WITHHELD),
     ("a document is forgotten", BOTH, forget_one, ANSWERED),

@@ -133,10 +133,7 @@ def test_presidio_with_a_model_of_spacy() -> None:
 
 @pytest.mark.parametrize(
     "detector",
-    [
-        GlinerDetector(_Gliner()),
-        TokenClassificationDetector(_Pipeline(Meyers="B-PER")),
-    ],
+    [GlinerDetector(_Gliner()), TokenClassificationDetector(_Pipeline(Meyers="B-PER"))],
 )
 @pytest.mark.parametrize("filler", ["Nothing here. ", "- . ! ", "word "])
 def test_a_long_text_is_read_to_its_end(detector, filler) -> None:

@@ -46,7 +46,7 @@ def test_a_cell_is_a_sentence_where_that_is_asked_for() -> None:
     text = "| Rose | diabetes |\nLake\tasthma"
 
     assert [span.of(text) for span in sentences(text, cells=True)] == [
-        *("Rose", "diabetes", "Lake", "asthma"),
+        *("Rose", "diabetes", "Lake", "asthma")
     ]
 
 

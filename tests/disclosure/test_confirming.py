@@ -73,21 +73,11 @@ class Model:
 
     def __call__(self, prompt):
         if prompt.name == "disclosure.extract":
-            names = re.findall(r"^\[([\w.:-]+)\] ", last(prompt), re.MULTILINE)
-            text = last(prompt)
-            return json.dumps(
-                {
-                    "verdicts": [
-                        {
-                            "constraint": name,
-                            "spans": [
-                                w for w in self.quotes.get(name, ()) if w in text
-                            ],
-                        }
-                        for name in names
-                    ]
-                }
-            )
+            text, verdicts = last(prompt), []
+            for name in re.findall(r"^\[([\w.:-]+)\] ", text, re.MULTILINE):
+                spans = [words for words in self.quotes.get(name, ()) if words in text]
+                verdicts.append({"constraint": name, "spans": spans})
+            return json.dumps({"verdicts": verdicts})
         self.asked.append(prompt)
         if self.replies:
             reply = self.replies.pop(0)
@@ -118,10 +108,7 @@ def released(passages, built, model, *, bound=True):
 @pytest.mark.parametrize("bound", [True, False])
 def test_an_explicit_no_frees_a_form_everywhere_in_its_document(bound):
     """The doctor is no witness; the witness stays hidden."""
-    model = Model(
-        {"witnesses": ["Anna Karlsson", "Karlsson"]},
-        DOCTORS,
-    )
+    model = Model({"witnesses": ["Anna Karlsson", "Karlsson"]}, DOCTORS)
 
     texts, _ = released(chunks(DOCTOR, LATER), engine(WITNESSES), model, bound=bound)
 
@@ -135,8 +122,7 @@ def say_no_if(condition):
     def reply(prompt):
         count = len(asked(prompt))
         return answers(
-            last(prompt),
-            lambda place, _, ids: ids if condition(place, count) else [],
+            last(prompt), lambda place, _, ids: ids if condition(place, count) else []
         )
 
     return reply
@@ -254,10 +240,7 @@ def test_what_is_left_unanswered_is_asked_again_alone():
 
 @pytest.mark.parametrize(
     ("rule", "text", "hidden"),
-    [
-        (MAILS, MAIL, "anna.karlsson@example.org"),
-        (NAMED, DOCTOR, "Robert Hale"),
-    ],
+    [(MAILS, MAIL, "anna.karlsson@example.org"), (NAMED, DOCTOR, "Robert Hale")],
     ids=["checked form", "named by the constraint"],
 )
 def test_some_things_go_unasked(rule, text, hidden):
@@ -326,8 +309,7 @@ def test_each_constraint_is_freed_by_itself():
 
 
 @pytest.mark.parametrize(
-    ("how", "left", "confirms"),
-    [("confirm", True, True), ("union", False, False)],
+    ("how", "left", "confirms"), [("confirm", True, True), ("union", False, False)]
 )
 def test_a_policy_says_what_becomes_of_what_the_model_does_not_quote(
     how, left, confirms
@@ -358,13 +340,9 @@ def test_two_round_trips_and_one_for_what_is_asked_again(kind):
 
     built = engine(WITNESSES, MAILS, WHY)
     runner = Scripted(complete=complete)
-    step = bind if kind == "ingest" else None
-    run(
-        step(chunks(DOCTOR), built)
-        if step
-        else disclose(chunks(DOCTOR), Request("q"), built),
-        runner,
-    )
+    ingesting = bind(chunks(DOCTOR), built)
+    asking = disclose(chunks(DOCTOR), Request("q"), built)
+    run(ingesting if kind == "ingest" else asking, runner)
 
     sent = [e for e in runner.effects if isinstance(e, Complete) and e.items]
     names = [{prompt.name for prompt in effect.items} for effect in sent]

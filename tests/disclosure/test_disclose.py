@@ -32,10 +32,7 @@ SECRET, PUBLIC = canary("secret"), canary("public")
 PASSAGE = Passage("p", f"{PUBLIC} saw {SECRET} there.", {"title": SECRET}, 0.7)
 RULE = "Conceal what the witness saw"
 ONLY = "Only the verdict may be disclosed"
-POLICY = {
-    "constraints": [RULE],
-    "metadata": {"allow": ["title"]},
-}
+POLICY = {"constraints": [RULE], "metadata": {"allow": ["title"]}}
 
 
 BLIND, SEEING = PatternLocator("(?!)"), PatternLocator(SECRET)

@@ -65,12 +65,7 @@ STAYS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
     (LETTER, names("Doe"), [], ["Doe", "Ellery"]),  # a part of a name opens nothing
     (LETTER, names({"pattern": "[A-Z]llery|Elle"}), [], ["Ellery"]),
     (LETTER, dates(), [], ["3 March 2020", "4 May 1984"]),
-    (
-        LETTER,
-        dates(NEAR_BIRTH),
-        ["3 March 2020"],
-        ["1984"],
-    ),
+    (LETTER, dates(NEAR_BIRTH), ["3 March 2020"], ["1984"]),
     (
         "Date of birth:\n4 May 1984\n\nSeen on 3 March 2020.",
         dates({"type": "DATE", "unless_near": ["birth"]}),

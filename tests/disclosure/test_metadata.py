@@ -200,9 +200,7 @@ def test_no_list_takes_a_loaders_key():
 AGES_AND_PAY = {
     "constraints": ["Hide ages and salaries"],
     "metadata": {
-        "allow": [
-            *("age", "salary", "person", "people", "ages", "page", "start_index"),
-        ]
+        "allow": [*("age", "salary", "person", "people", "ages", "page", "start_index")]
     },
 }
 

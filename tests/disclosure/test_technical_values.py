@@ -69,10 +69,7 @@ ASKED_FOR = [
     ("Hide bank account numbers", "2024-05-03", "Call"),
     ("Hide bank account numbers", "chunk_20240503", "Call"),
 ]
-TEXTS = {
-    "": "It rained.",
-    "Call": "Call 0700 555 12 34, or use account 20240503.",
-}
+TEXTS = {"": "It rained.", "Call": "Call 0700 555 12 34, or use account 20240503."}
 
 
 def nest(value: Any, depth: int) -> Any:

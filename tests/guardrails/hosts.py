@@ -113,9 +113,7 @@ class LlamaIndexHost:
             given = [MetadataFilter(key=key, value=own[key]) for key in own or ()]
             both = MetadataFilters(filters=[*given, *([filters] if filters else [])])
             return VectorIndexRetriever(
-                self.index,
-                similarity_top_k=k,
-                filters=both if both.filters else None,
+                self.index, similarity_top_k=k, filters=both if both.filters else None
             )
 
         base = make()

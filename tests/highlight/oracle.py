@@ -22,9 +22,7 @@ PLACED = re.compile(r"\[(?:REDACTED|person)\]")
 
 
 def violations(
-    highlights: Sequence[Highlight],
-    passages: Sequence[Passage],
-    min_words: int = 5,
+    highlights: Sequence[Highlight], passages: Sequence[Passage], min_words: int = 5
 ) -> list[str]:
     """Name every way in which the highlights break the property."""
     texts = {passage.id: passage.text for passage in passages}

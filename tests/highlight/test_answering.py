@@ -245,10 +245,7 @@ def test_without_a_model_highlights_are_joined():
     )
 
     assert result.text == f"{DEPOSIT}\n{OFFICE}"
-    assert (short.text, strict.reason) == (
-        "Dogs stay outside.",
-        "nothing-highlighted",
-    )
+    assert (short.text, strict.reason) == ("Dogs stay outside.", "nothing-highlighted")
 
 
 def test_nobody_is_asked_about_nothing():

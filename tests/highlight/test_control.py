@@ -23,12 +23,7 @@ def by_hand(texts: list[str], min_words: int, most: int, cut_at: CutAt) -> int:
 
     def outcome(extracts: list[str]) -> tuple[object, ...]:
         found = verify_highlights(
-            extracts,
-            passages,
-            min_words,
-            100,
-            cut_at=cut_at,
-            max_highlights=99,
+            extracts, passages, min_words, 100, cut_at=cut_at, max_highlights=99
         )
         return tuple((item.passage_id, item.span) for item in found)
 

@@ -170,11 +170,7 @@ def brain(
 
 
 ANSWERED: Result = ("In ten days.", (("p1", DEPOSIT, "faq"),), ENDINGS)
-NOTHING: Result = (
-    DECLINE,
-    (),
-    {"declined": True, "reason": "nothing-highlighted"},
-)
+NOTHING: Result = (DECLINE, (), {"declined": True, "reason": "nothing-highlighted"})
 INVENTED = "In ten days, and Elvis pays it back."
 QUOTED = {"declined": False, "reason": "summary-unsupported"}
 MARKED = "[person] [amount] was [withheld] paid."

@@ -98,12 +98,7 @@ def test_one_question_stays_whole(message):
         (f"{OPENING} {PRICE}", 2, f"{OPENS}\n{COSTS}", ""),
         (f"{PRICE} {OPENING}", 2, f"{COSTS}\n{OPENS}", ""),
         (f"{OPENING} {OPENING}", 2, OPENS, ""),
-        (
-            f"{OPENING} {PRICE} When is the tour?",
-            8,
-            f"{OPENS}\n{COSTS}\n{TOURS}",
-            "",
-        ),
+        (f"{OPENING} {PRICE} When is the tour?", 8, f"{OPENS}\n{COSTS}\n{TOURS}", ""),
         (f"{OPENING} Who is king?", 2, f"{OPENS}\n{DECLINE}", "nothing-highlighted"),
         ("Who is king? Who is queen?", 2, DECLINE, "nothing-highlighted"),
     ],

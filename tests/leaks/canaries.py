@@ -37,17 +37,7 @@ WINDOW = canary("a sentence window")
 OBJECT = canary("the object behind an index node")
 TEMPLATE = canary("a name in a node's template")
 POLICY = canary("the words of a constraint")
-CANARIES = (
-    TEXT,
-    TITLE,
-    META,
-    IDENTITY,
-    NEIGHBOUR,
-    WINDOW,
-    OBJECT,
-    TEMPLATE,
-    POLICY,
-)
+CANARIES = (TEXT, TITLE, META, IDENTITY, NEIGHBOUR, WINDOW, OBJECT, TEMPLATE, POLICY)
 
 RAW = f"On the quay {TEXT} saw two men unload crates at dawn."
 CLEAN = "The harbour opens at six and closes at nine."

@@ -24,15 +24,7 @@ from sdrag import acting_as
 from ..support.doubles import LangChainModel
 from ..support.scripted import verbatim
 from .agent import AGENT_MODES, Agent, AgentModel, collected
-from .canaries import (
-    CLERK,
-    QUERY,
-    RAW,
-    RESTORED,
-    SETTINGS,
-    planted_documents,
-    reply,
-)
+from .canaries import CLERK, QUERY, RAW, RESTORED, SETTINGS, planted_documents, reply
 from .subject import AsyncMode, Mode, Subject
 
 
@@ -244,10 +236,7 @@ SUBJECTS = (
         wrapper=lambda built: built.last,
     ),
     _subject(
-        "AnswerGuard",
-        _guarding,
-        _langchain_modes(),
-        wrapper=lambda built: built.last,
+        "AnswerGuard", _guarding, _langchain_modes(), wrapper=lambda built: built.last
     ),
     _subject(
         "Restore",

@@ -9,10 +9,7 @@ from langchain.agents import create_agent
 from langchain_core.tools import tool
 from llama_index.core.tools import FunctionTool
 
-from langchain_sdrag import (
-    SelectiveDisclosureCompressor,
-    SelectiveDisclosureMiddleware,
-)
+from langchain_sdrag import SelectiveDisclosureCompressor, SelectiveDisclosureMiddleware
 from llamaindex_sdrag import SelectiveDisclosurePostprocessor, guard_tool
 from sdrag import Options
 from sdrag.errors import HostError, InternalError, UsageError, cut_off

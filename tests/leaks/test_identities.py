@@ -9,12 +9,7 @@ import pytest
 from sdrag.privacy.identities import alias, pseudonymized
 from sdrag.vocabulary import Decision, Passage, Principal
 
-from ..support.faces import (
-    Scenario,
-    ask,
-    langchain_retriever,
-    llamaindex_retriever,
-)
+from ..support.faces import Scenario, ask, langchain_retriever, llamaindex_retriever
 from .canaries import SETTINGS
 
 KEY = b"k" * 32
@@ -49,11 +44,7 @@ SAYING_SOMETHING = [
 DROPPING = {
     "access": ({"access": {}}, "It saw.", {"tenant": "b"}),
     "access, untagged": ({"access": {}}, "It saw.", {}),
-    "staleness": (
-        {"staleness": {}},
-        "It saw.",
-        {"valid_until": "2001-01-01"},
-    ),
+    "staleness": ({"staleness": {}}, "It saw.", {"valid_until": "2001-01-01"}),
     "relevance": (
         {"relevance": {"scores": "measured", "min_score": 0.99}},
         "It saw.",

@@ -14,12 +14,7 @@ from pydantic import BaseModel
 
 from sdrag.vocabulary import Passage
 
-from ..support.faces import (
-    Scenario,
-    langchain_invoke,
-    llamaindex_retrieve,
-    through,
-)
+from ..support.faces import Scenario, langchain_invoke, llamaindex_retrieve, through
 
 NAME = "Karlsson"
 TEXT = f"The witness Anna {NAME} saw it."

@@ -14,10 +14,7 @@ from llama_index.core.postprocessor import (
     PrevNextNodePostprocessor,
 )
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.retrievers import (
-    AutoMergingRetriever,
-    RecursiveRetriever,
-)
+from llama_index.core.retrievers import AutoMergingRetriever, RecursiveRetriever
 from llama_index.core.schema import (
     IndexNode,
     NodeRelationship,

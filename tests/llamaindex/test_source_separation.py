@@ -12,11 +12,7 @@ from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
     ContextChatEngine,
 )
-from llama_index.core.llms import (
-    CompletionResponse,
-    CustomLLM,
-    LLMMetadata,
-)
+from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode

@@ -15,9 +15,7 @@ EMBED = Scripted(embed=toy_vectors)
 
 
 def _left(
-    texts: list[str],
-    *constraints: str,
-    sensitivity: Sensitivity = "high",
+    texts: list[str], *constraints: str, sensitivity: Sensitivity = "high"
 ) -> list[str]:
     """Return what of each text of one document no finding covers."""
     rules = [Constraint(f"c{n}", text) for n, text in enumerate(constraints)]
@@ -77,29 +75,20 @@ def test_types_named_in_a_constraint_go(constraint, text, gone, kept) -> None:
 
 MARKED = [
     ("Do not say how old the boys are", "He is [sixteen]."),
-    (
-        "Do not say how old the boys are",
-        "She turned [fourteen], he was [nine].",
-    ),
+    ("Do not say how old the boys are", "She turned [fourteen], he was [nine]."),
     ("Do not say how old the boys are", "Platform nine is closed; the score was two."),
     ("Hide ages", "Anna is [twenty-two], and I was [eleven] when it rained."),
     ("Hide ages", "He's [thirty], she's [12], and it's twenty past. Its nine lives."),
     ("Hide ages", "My son was [seven]. The boys are [9] and [11]."),
     ("Hide ages", "The total is sixteen. It was twelve; he is four minutes late."),
-    (
-        "Hide ages",
-        "She is one of them. He was two miles away, ten minutes early.",
-    ),
+    ("Hide ages", "She is one of them. He was two miles away, ten minutes early."),
     ("Hide ages", "He was sixteen miles out. They were two of a kind."),
     ("Remove ages of pupils", "Ottilie was [twelve] and in year 6."),
     ("Do not reveal the age of the witness", "She, who is [forty-one], came at nine."),
     ("Hide GPS data", "at [59.91N 10.75E] it sank"),
     ("Hide GPS data", "seen at [51.5072 N, 0.1276 W] at dawn"),
     ("Hide GPS data", "a buoy ([N59.91 E10.75]) drifts"),
-    (
-        "Hide GPS data",
-        "Order A12-7781, platform 9E, 60 W bulbs at Canal Street.",
-    ),
+    ("Hide GPS data", "Order A12-7781, platform 9E, 60 W bulbs at Canal Street."),
     ("Hide GPS data", "ward 6B had 59.9 N of force and 10.7 E of it"),
     ("Hide GPS coordinates", "at [59.9139\u00b0 N, 10.7522\u00b0 E] it sank"),
     ("Remove GPS positions", "position [59.9139, 10.7522] was sent"),

@@ -170,8 +170,7 @@ def test_no_type_is_built_that_a_library_has_registered(name):
 
 
 GOOD = written(
-    {"text": [SECRET, "Two."], "metadata": [{"a": [1, 2]}, {"a": []}]},
-    row_group_size=1,
+    {"text": [SECRET, "Two."], "metadata": [{"a": [1, 2]}, {"a": []}]}, row_group_size=1
 )
 
 
