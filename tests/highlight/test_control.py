@@ -45,7 +45,7 @@ def by_hand(texts: list[str], min_words: int, most: int, cut_at: CutAt) -> int:
 
 
 CORPORA = [
-    (["a b c d e f g", "h i j k l"], 2, 2),
+    (["a b c d e", "f g h i"], 2, 2),
     (["a b c d e f g h"], 2, 3),
     (["not b c. e if h. j k"], 2, 2),
     (["un-able b, $5 c d. e f"], 2, 2),

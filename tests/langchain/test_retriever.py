@@ -26,13 +26,6 @@ class TestPrincipals:
             assert wrapped(host).invoke("q", config)[0].page_content == TEXT
         assert wrapped(host).invoke("q")[0].page_content != TEXT
 
-    def test_the_config_travels_through_a_chain(self, host):
-        chain = RunnableLambda(str) | wrapped(host) | (lambda found: found[0])
-
-        released = chain.invoke("q", {"configurable": {"principal": JUDGE}})
-
-        assert released.page_content == TEXT
-
     def test_a_resolver_decides_alone(self, host):
         """What the asker put into the config does not count then."""
         closed = wrapped(host, principal_resolver=lambda config: None)

@@ -6,13 +6,11 @@ import json
 import re
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Outcome, Steps, try_each
-from sdrag.errors import UsageError
 from sdrag.linkage import Fitted, assess, fit
 from sdrag.linkage.extractor import ModelExtractor
 from sdrag.text.folding import fold_text
@@ -47,12 +45,6 @@ def fitted() -> Fitted:
     return fit(documents, PLAIN, mentions)
 
 
-def test_a_plan_applies_to_further_text():
-    """A chunk of the corpus loses what the plan masks, metadata too."""
-    (chunk,) = fitted().apply([Passage("a-1", f"About {WHO}.", {"who": WHO})])
-    assert (chunk.text, chunk.metadata["who"]) == ("About [NAME].", "[NAME]")
-
-
 def test_an_id_that_holds_a_name_is_aliased():
     """Two ids stay two, and one stays one from call to call."""
     plan = fitted()
@@ -60,14 +52,6 @@ def test_an_id_that_holds_a_name_is_aliased():
     (again,) = plan.apply([Passage(f"{WHO} 0", "y")])
     assert WHO not in one.id + two.id
     assert one.id == again.id != two.id
-
-
-def test_a_removed_document_is_gone():
-    """Its entities no longer count; one that is not there is an error."""
-    update = fitted().updated(removed=["a"])
-    assert list(update.fitted.documents) == ["b", "c"]
-    with pytest.raises(UsageError, match="not in the corpus"):
-        fitted().updated(removed=["z"])
 
 
 FORMS = ["red kite", "Red Kite", "blue heron", "K 7719-203", "K7719203", "grey owl"]

@@ -120,7 +120,8 @@ def test_a_model_is_told_the_goal_and_kinds_alone(folder, monkeypatch):
     monkeypatch.setattr(
         "sdrag.studio.cli.suggest.llm_of", lambda *_, **__: Model(model)
     )
-    policy = suggested(folder, "--goal", "protect patients", "--llm", "langchain:a:b")
+    letter = folder / "letter.txt"
+    policy = suggested(letter, "--goal", "protect patients", "--llm", "langchain:a:b")
 
     assert sentences(policy)[:2] == ["Hide the names of patients", "Hide phone numbers"]
     (prompt,) = prompts
