@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import langchain_sdrag
-import llamaindex_sdrag
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler as LangChainHandler
 from langchain_core.documents import Document
@@ -17,6 +15,9 @@ from langchain_core.runnables import RunnableGenerator, RunnablePassthrough
 from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
+
+import langchain_sdrag
+import llamaindex_sdrag
 from sdrag import PolicyError, Principal, UsageError, acting_as
 from sdrag.errors import HostError
 from sdrag.placeholders import Placeholders

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
+
 from sdrag.effects import calls
 from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits, readable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sdrag.text.cells import read_cells
-
 from tests.support.tables import each_row, read_table
 
 CASES = read_table(__file__, "cells.toml")["case"]

@@ -13,6 +13,7 @@ from weakref import ref
 
 import pytest
 import sqlalchemy as sa
+
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
 from sdrag.state.database import Database

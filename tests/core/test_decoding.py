@@ -7,10 +7,10 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdrag.text.decoding import decode
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.readings import readings
-
 from tests.support.spellings import (
     ADDRESSES_ONLY,
     DISGUISES,

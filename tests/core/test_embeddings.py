@@ -16,9 +16,10 @@ import pytest
 
 pytest.importorskip("onnxruntime")
 
-import sdrag
 from hypothesis import given
 from hypothesis import strategies as st
+
+import sdrag
 from sdrag import configuration, embeddings
 from sdrag.embeddings import embed_texts, embed_tokens, load_tokenizer
 from sdrag.embeddings.runtime import count_threads

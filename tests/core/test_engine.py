@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from sdrag import Engine, Options, Passage, UsageError
 from sdrag.pipeline import Request, disclose
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
 from sdrag.state.bindings import Binding
@@ -187,7 +188,7 @@ def test_a_row_that_was_changed_is_refused(state, change):
 @pytest.mark.parametrize(
     "turn", [0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in (1, 2))]
 )
-@pytest.mark.parametrize(("place", "column"), enumerate(COLUMNS), ids=str)
+@pytest.mark.parametrize(("place", "column"), [*enumerate(COLUMNS)], ids=str)
 def test_a_value_of_another_type_is_named(place, column, turn, used, tmp_path):
     """SQLite takes any value in any column; none is taken for a fault of ours."""
     for number, value in enumerate(WRONG_VALUES[(place + turn) % 3 :: 3]):

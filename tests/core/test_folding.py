@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdrag.text.folding import fold, fold_text, is_boundary
 from sdrag.text.phrase_matcher import PhraseMatcher, needs_case
 

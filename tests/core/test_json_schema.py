@@ -6,6 +6,7 @@ from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator
+
 from sdrag.errors import PolicyError
 from sdrag.policy import Policy, Section, policy_schema
 

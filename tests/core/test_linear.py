@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from sdrag.disclosure import cut as cutting
 from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.guardrails.injection.classifier import windows

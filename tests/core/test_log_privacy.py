@@ -10,6 +10,7 @@ from contextvars import copy_context
 from threading import Thread
 
 import pytest
+
 from sdrag.privacy.log_privacy import (
     HIDDEN,
     RawTextFilter,

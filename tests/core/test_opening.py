@@ -12,6 +12,7 @@ from contextlib import closing
 from multiprocessing import get_context
 
 import pytest
+
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
 

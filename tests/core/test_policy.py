@@ -7,6 +7,7 @@ import copy
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from sdrag.errors import PolicyError, UsageError
 from sdrag.policy import MAX_POLICY_BYTES, Policy
 

@@ -6,10 +6,11 @@ import re
 import traceback
 
 import pytest
+from typer.testing import CliRunner
+
 from sdrag import PolicyError, explain
 from sdrag.policy import Policy
 from sdrag.studio.cli.app import app
-from typer.testing import CliRunner
 
 STAFF = "# who is at the desk\nAnna Karlsson\n\nBo Lindqvist\n"
 CODES = "EMP-\\d{5}\nCASE-\\d+\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import sqlalchemy as sa
+
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
 from sdrag.state.database import Database, PostgresUrl

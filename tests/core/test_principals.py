@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 
 import pytest
+
 from sdrag import Principal, acting_as, stream_as
 from sdrag.errors import UsageError
 from sdrag.principals import current_principal

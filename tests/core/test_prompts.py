@@ -8,6 +8,7 @@ import inspect
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdrag.disclosure import hierarchy
 from sdrag.disclosure.hierarchy import HierarchySettings
 from sdrag.disclosure.model.confirm_prompt import Candidate, Confirmation

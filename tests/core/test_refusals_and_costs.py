@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import pytest
+
 from sdrag.effects.calls import Port
 from sdrag.effects.limits import Limits
 from sdrag.effects.prompts import Message, Prompt, constant, sensitive

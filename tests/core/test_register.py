@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdrag.state.keys import Keys
 from sdrag.state.register import Register, make_forms, make_word
 from sdrag.text.folding import fold

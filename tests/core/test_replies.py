@@ -6,6 +6,7 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdrag.effects.replies import read_json
 
 from ..support.tables import each_row

@@ -7,6 +7,7 @@ import itertools
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from sdrag.errors import UsageError
 from sdrag.text.folding import fold, is_boundary
 from sdrag.text.sentences import sentences, words

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sqlalchemy import event
+
 from sdrag.effects.calls import Port
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import database, open_state
 from sdrag.vocabulary import Passage
-from sqlalchemy import event
 
 RULES = [f"Remove the names of witnesses of case {n}" for n in range(45)]
 POLICIES = {

@@ -8,6 +8,7 @@ import time
 from contextvars import ContextVar
 
 import pytest
+
 from sdrag.effects.steps import (
     CUT_OFF,
     Authorize,

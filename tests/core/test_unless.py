@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
+
 from sdrag.errors import PolicyError
 from sdrag.policy import Policy, binds
 from sdrag.vocabulary import Constraint, Principal

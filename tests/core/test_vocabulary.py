@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
 import sdrag
 from sdrag.effects.prompts import sensitive
 from sdrag.effects.steps import Embed, Reply, Score, Search

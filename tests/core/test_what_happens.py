@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+
 from sdrag.disclosure import forget_document
 from sdrag.effects.steps import run
 from sdrag.errors import SdragError

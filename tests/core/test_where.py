@@ -10,6 +10,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdrag.policy import Policy, applies, metadata_of_any
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Constraint, WhereMissing

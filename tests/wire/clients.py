@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-import langchain_sdrag
-import llamaindex_sdrag
 import pytest
 from langchain_openai import ChatOpenAI
 from llama_index.llms.openai_like import OpenAILike
+
+import langchain_sdrag
+import llamaindex_sdrag
 from sdrag import Options
 from sdrag.effects.limits import Limits
 from sdrag.vocabulary import Passage

@@ -7,6 +7,7 @@ from time import monotonic, sleep
 
 import pytest
 from langchain_openai import ChatOpenAI
+
 from sdrag.effects.limits import Limits
 
 from ..support import openai_server as server

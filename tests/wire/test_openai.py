@@ -13,6 +13,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
 from llama_index.core.query_engine import RetrieverQueryEngine
+
 from sdrag.effects.limits import Limits
 
 from ..support import openai_server as server

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from benchmarks.real_model import uses
 from benchmarks.real_model.__main__ import is_worse, try_uses
 
