@@ -10,6 +10,7 @@ import socket
 from uuid import uuid4
 
 import pytest
+import pytest_randomly
 from hypothesis import HealthCheck, Phase, settings
 
 from sdrag import RawTextFilter
@@ -23,6 +24,8 @@ os.environ["ANONYMIZED_TELEMETRY"] = "False"
 for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2", "LANGSMITH_API_KEY"):
     os.environ.pop(name, None)
 
+# The seed of thinc is set by torch, which takes longer than most tests.
+pytest_randomly.entrypoint_reseeds = []
 # How long an example takes is measured in benchmarks, and never asserted in a test.
 untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("some", untimed, max_examples=40)
