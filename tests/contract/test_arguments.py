@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from langchain_core.documents import Document
 
@@ -85,20 +83,6 @@ def test_base_retriever_and_policy_may_be_given_by_position(package):
     wrapper = package.SelectiveDisclosureRetriever(host, SCENARIO.policy)
 
     assert "opens at six" in str(ask(wrapper, SCENARIO))
-
-
-@pytest.mark.parametrize("build", [langchain_retriever, llamaindex_retriever])
-def test_a_policy_may_be_a_list_of_sentences(build, tmp_path):
-    """In code and in a file."""
-    rule = "Remove the names of witnesses"
-    file = tmp_path / "policy.yaml"
-    file.write_text(f"- {rule}\n")
-    passage = Passage("p", "The witness Anna Karlsson saw a green van.")
-    for policy in ([rule], (rule,), file):
-        scenario = replace(SCENARIO, policy=policy, passages=(passage,))
-        text = str(ask(build(scenario), scenario))
-        assert NAME not in text
-        assert "green van" in text
 
 
 def test_an_error_of_validation_quotes_nothing():

@@ -76,15 +76,6 @@ async def test_the_reason_is_its_own(make):
     assert "Karlsson" not in repr(events)
 
 
-def test_what_is_known_takes_no_local_work(tmp_path):
-    """A passage that was located before is released, however long it is."""
-    state = str(tmp_path / "state.db")
-    core_disclose(replace(ROOMY, passages=(QUICK,), state=state))
-    limits = Limits(local_characters=10)
-
-    assert ids(core_disclose(replace(TIGHT, limits=limits, state=state))) == ["quick"]
-
-
 def test_what_was_not_read_is_read_again(tmp_path):
     """Nothing is kept of a passage that was over a limit."""
     state = str(tmp_path / "state.db")

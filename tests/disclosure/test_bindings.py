@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import networkx as nx
@@ -63,14 +62,6 @@ def test_a_floor_adds_to_the_top_n(store):
     bound = store.read(CORPUS, RULES)
     assert bound == whole(floor=0.8)
     assert sum(map(len, bound)) > sum(map(len, whole()))
-
-
-def test_several_threads_write_at_once(store):
-    """None fails, and none undoes another."""
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda p: write(store, [p]), CORPUS))
-
-    assert store.read(CORPUS, RULES) == whole()
 
 
 @each_row(

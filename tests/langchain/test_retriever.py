@@ -46,15 +46,6 @@ class TestPrincipals:
         with pytest.raises(UsageError):
             wrapped(host).invoke("q", forged)
 
-    def test_one_batch_serves_several_principals(self, host):
-        """Nothing per user is kept on the retriever."""
-        configs = [{"configurable": {"principal": JUDGE}}, {}] * 4
-
-        released = wrapped(host).batch(["q"] * 8, configs)
-
-        opened = [found[0].page_content == TEXT for found in released]
-        assert opened == [True, False] * 4
-
 
 class TestRunnable:
     """Everything a LangChain user does with a runnable works."""
