@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from shutil import copytree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.disclosure import ingest
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.framework import local_embeddings
@@ -111,35 +109,6 @@ class TestOtherSplits:
         children = _MARK.sub("", " ".join(texts[p.id] for p in parts[:-1]))
         parent = _MARK.sub("", texts["parent"])
         assert sorted(children.split()) == sorted(parent.split())
-
-
-class TestInterrupted:
-    def test_a_killed_binding_goes_on_where_it_stopped(self, monkeypatch, tmp_path):
-        """What was kept before the fault is not read again."""
-        monkeypatch.setattr(import_module(ingest.__module__), "_CHARACTERS", 1)
-        path = tmp_path / "state.sqlite"
-        documents = [
-            part
-            for n in range(6)
-            for part in chunks(f"Number {n} rang 0770555014{n}.", document=f"d{n}")
-        ]
-        told = []
-
-        def stop(done, _all):
-            told.append(done)
-            if len(told) == 2:
-                raise KeyboardInterrupt
-
-        built = engine({"constraints": ["Hide telephone numbers"]}, path)
-        with pytest.raises(KeyboardInterrupt):
-            run(bind(documents, built, stop), PERFORMER)
-        again = run(
-            bind(documents, engine({"constraints": ["Hide telephone numbers"]}, path)),
-            PERFORMER,
-        )
-
-        assert again.passages == again.located == 6
-        assert again.read == 6 - told[-1]
 
 
 def _hidden(texts, built):
