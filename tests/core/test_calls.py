@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -195,6 +196,16 @@ def test_an_error_of_ours_is_handed_on_as_it_is():
     (outcome,) = PortRunner(Ports(search=Port(search))).perform(Search(("q",)))
 
     assert str(outcome.error) == str(ours)
+
+
+def test_context_reaches_the_call(face):
+    """What is context-local to the caller is so to the call."""
+    who = contextvars.ContextVar("who", default="nobody")
+    who.set("ann")
+
+    (outcome,) = drive(face, complete([PROMPT]), runner(lambda _: who.get()))
+
+    assert outcome.value.text == "ann"
 
 
 def test_no_more_run_side_by_side_than_allowed(face):

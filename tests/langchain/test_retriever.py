@@ -20,11 +20,11 @@ class TestPrincipals:
     """On whose behalf: from the config, from a block, or from the host's resolver."""
 
     def test_the_config_of_the_call_names_the_principal(self, host):
-        config = {"configurable": {"principal": JUDGE}}
+        config, retriever = {"configurable": {"principal": JUDGE}}, wrapped(host)
 
         with acting_as(Principal("c")):  # for whom the call does not act
-            assert wrapped(host).invoke("q", config)[0].page_content == TEXT
-        assert wrapped(host).invoke("q")[0].page_content != TEXT
+            assert retriever.invoke("q", config)[0].page_content == TEXT
+        assert retriever.invoke("q")[0].page_content != TEXT
 
     def test_a_resolver_decides_alone(self, host):
         """What the asker put into the config does not count then."""
