@@ -31,7 +31,7 @@ from benchmarks.scorer.texts import read_texts
 from benchmarks.suites.json_files import DATA
 from benchmarks.suites.wordings import read_wordings
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.vagueness import GAMMA, limit_margin, read_subject
+from sdrag.disclosure.enforceable import GAMMA, limit_margin, read_subject
 from sdrag.vocabulary import Constraint
 
 FOLDER = Path(__file__).parent

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.disclosure.cut import cut
-from sdrag.disclosure.forms import find_forms, lasts
 from sdrag.disclosure.placeholder_style import PlaceholderStyle
-from sdrag.disclosure.propagation import find_disguised, propagate
+from sdrag.disclosure.propagation import find_disguised, find_forms, lasts, propagate
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import DisclosureSection

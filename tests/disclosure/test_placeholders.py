@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.disclosure.cut import cut
-from sdrag.disclosure.ingest import forget_document
+from sdrag.disclosure.disclose import forget_document
 from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.disclosure import enforceable, vagueness
+from sdrag.disclosure import enforceable
 from sdrag.disclosure.enforceable import check_understood, not_understood
 from sdrag.errors import ConstraintNotUnderstoodError, PolicyError
 from sdrag.policy import Policy
@@ -111,5 +111,5 @@ def test_whatever_is_refused_comes_with_sentences_that_are_accepted(
     assert {len(each) for each in offered} == {3}
     assert not not_understood(Policy.read({"constraints": sorted({*chain(*offered)})}))
     # The bank itself too: which of it is near depends on the sentence.
-    bank = vagueness.read_offers() if has_networks else ()
+    bank = enforceable.read_offers() if has_networks else ()
     assert not not_understood(Policy.read({"constraints": list(bank)}))

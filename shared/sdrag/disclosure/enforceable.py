@@ -8,20 +8,43 @@ one of which all recognisers are off that would find it. Then the wrapper is ref
 when it is built, unless the policy says that whatever such a constraint holds for is
 withheld. A blanket constraint ("nothing may be disclosed") withholds every passage it
 holds for in any case.
+
+One that must be understood has to tell of something. "Hide critical information" tells
+of nothing that could be compared with a text: a head over the packaged MiniLM learned
+from many constraints which are of that kind (benchmarks/vagueness/). What it refuses is
+accepted once one of its examples is opened by its words and the others.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
 
 from sdrag.detectors import tagger, types_of
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
+from sdrag.disclosure.constraint_parser.names import is_proven, is_quoted
+from sdrag.disclosure.constraint_parser.parser import is_prose
+from sdrag.disclosure.constraint_parser.wording import (
+    blank_audience,
+    plain_text,
+    spell_out,
+    subject_of,
+)
+from sdrag.disclosure.local.by_example import judge_left_out
+from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.scorer import is_available
-from sdrag.disclosure.vagueness import advise, why_not_enforced
-from sdrag.embeddings import installed
+from sdrag.embeddings import embed_texts, installed
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.policy import Policy
+from sdrag.vocabulary import SCORE_DIGITS, Constraint
 
 _INSTALL = 'Run: pip install "sdrag[local]".'
 
@@ -135,3 +158,127 @@ def find_blanket_rules(
         elif not has_model and why_not(parsed, policy, detector):
             blanket[parsed.constraint.id] = "not-understood"
     return blanket
+
+
+GAMMA = 1.0
+_VAGUE = -0.1
+_VAGUE_IF_SHORT = -0.3
+"""Above it a few words without an order are vague."""
+_VAGUE_ALL_THE_SAME = 0.6
+"""Above it even what the tables of trades know a word of is vague."""
+_WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
+_BLANKET = re.compile(
+    r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
+    r"|texts?|documents?|records?|files?|it|this)\b"
+)
+_OFFERS = files("sdrag.disclosure.local").joinpath("offers.txt")
+_OFFERED = 3
+_TRIED = 6
+"""Examples of a vague constraint on which it is tried."""
+_OR_SHOW = (
+    "Or show what is meant: add `examples`, sentences of your own documents with what"
+    " of them `hides`."
+)
+_NEAR = 0.35
+"""From this cosine on a sentence is near another in meaning."""
+
+
+def read_subject(parsed: ParsedConstraint) -> str:
+    """Return what a constraint is about: neither its order nor for whom it is."""
+    rest = " ".join(blank_audience(parsed.subject).split()).strip(" ,.")
+    return subject_of(rest) if rest else parsed.subject
+
+
+def why_not_enforced(parsed: ParsedConstraint) -> str:
+    """Say why a constraint would hide nothing for certain; nothing if it would."""
+    least = limit_margin(parsed)
+    if least == math.inf or _measure_margin(read_subject(parsed)) < least:
+        return ""
+    say = advise(parsed)
+    chances = judge_left_out(_shorten(parsed.constraint))
+    if not chances:
+        return f"It does not say what to hide. {say} {_OR_SHOW}"
+    if max(chances) >= THRESHOLDS["balanced"].sentence:
+        return ""
+    return (
+        "It does not say what to hide, and opens none of its examples."
+        f" {say} Or show more `examples`, all of one kind."
+    )
+
+
+def _shorten(constraint: Constraint) -> Constraint:
+    return replace(constraint, examples=constraint.examples[:_TRIED])
+
+
+def _is_due(parsed: ParsedConstraint) -> bool:
+    """Say whether a constraint could be vague: types, statements and names are not."""
+    if not installed() or parsed.statement:
+        return False
+    text = parsed.constraint.text
+    if parsed.kind == "named":
+        return not any(is_quoted(name, text) for name in parsed.names)
+    if parsed.kind == "everything":
+        return not _BLANKET.search(text)
+    return parsed.kind == "meaning"
+
+
+def limit_margin(parsed: ParsedConstraint) -> float:
+    """Return the margin above which a constraint is refused; infinite for no trial."""
+    if not _is_due(parsed):
+        return math.inf
+    text = parsed.constraint.text
+    known = parsed.worded or any(topic.cues for topic in parsed.topics)
+    known = known or any(is_proven(name, text) for name in parsed.names)
+    if known:
+        return _VAGUE_ALL_THE_SAME
+    return _VAGUE if is_prose(spell_out(plain_text(text))) else _VAGUE_IF_SHORT
+
+
+@lru_cache(maxsize=4096)
+def _measure_margin(subject: str) -> float:
+    """Return how vague a subject is; below 0, it says what to hide."""
+    vectors, weights, bias = _load()
+    near = vectors @ np.asarray(embed_texts([subject])[0])
+    margin = float(weights @ np.exp(2 * GAMMA * (near - 1)) + bias)
+    return round(margin, SCORE_DIGITS)  # the same on every processor
+
+
+@lru_cache(maxsize=1)
+def _load() -> tuple[Any, Any, float]:
+    from safetensors.numpy import load  # noqa: PLC0415 -- with the extra only
+
+    head = load(_WEIGHTS.read_bytes())
+    return head["vectors"].astype(np.float32), head["weights"], head["bias"].item()
+
+
+def advise(parsed: ParsedConstraint) -> str:
+    """Say what could be said in place of a constraint that is refused."""
+    return (
+        f"Say what to hide, as in {' or '.join(f'“{text}”' for text in offer(parsed))}."
+    )
+
+
+def offer(parsed: ParsedConstraint) -> list[str]:
+    """
+    Return sentences that would be understood, the nearest in meaning first.
+
+    Where none is near they are the first of the bank, which ask for what has a form.
+    """
+    texts = near = read_offers()
+    if installed():
+        subject = np.asarray(embed_texts([read_subject(parsed)])[0])
+        scores = (_embed_offers() @ subject).round(SCORE_DIGITS)
+        ranked = np.argsort(-scores, kind="stable")
+        near = [texts[place] for place in ranked if scores[place] >= _NEAR]
+    return [*dict.fromkeys([*near, *texts])][:_OFFERED]
+
+
+@lru_cache(maxsize=1)
+def read_offers() -> list[str]:
+    """Return the bank of sentences; the first ask for what has a form."""
+    return _OFFERS.read_text("utf-8").splitlines()
+
+
+@lru_cache(maxsize=1)
+def _embed_offers() -> Any:
+    return np.asarray(embed_texts(read_offers()))

@@ -17,7 +17,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from time import monotonic
 
-from sdrag.disclosure.forms import find_forms
 from sdrag.disclosure.local_reading import (
     Failures,
     Reading,
@@ -34,6 +33,7 @@ from sdrag.disclosure.lookup import (
 )
 from sdrag.disclosure.model.confirm import confirm
 from sdrag.disclosure.model.extract import extract
+from sdrag.disclosure.propagation import find_forms
 from sdrag.disclosure.setup import DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Texts
 from sdrag.effects.steps import (

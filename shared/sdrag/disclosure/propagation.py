@@ -1,7 +1,13 @@
 """
-What constraints take from each text, with all that its document makes known again.
+What is to be known again of what was found, and what constraints take with it.
 
-Findings are kept raw, so they are propagated here: what was found in the text and what
+Names, codes and whatever else was found by its form or by a model go wherever they are
+in their document, with the other forms of names; so does a rare word that surely tells
+a secret. Any other word that was hidden for what it means there goes wherever the same
+words are next to it. Forms are derived from names alone, and only for constraints that
+speak of people: "Port Ellery" must not take every "Port" with it.
+
+Findings are kept raw, so they are propagated here: what was found in a text and what
 its document's register knows again are united and widened to whole words. A word is cut
 whole or not at all, so no cut can lay a form bare that stood inside a word, whichever
 of the constraints are enforced. It is cut to the cells of the text: no key, tag or
@@ -11,24 +17,122 @@ border of a cell goes with a value. What comes of it is remembered by this proce
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from sdrag.detectors.local.fields import is_label
 from sdrag.detectors.local.learned import NamePlaces
+from sdrag.detectors.local.tables import MONTHS, common_words
+from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import WITHHOLD_ALL, Taken
 from sdrag.disclosure.lookup import Located
 from sdrag.disclosure.placeholder_style import with_titles
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
-from sdrag.state.register import DENSE, Register
+from sdrag.state.keys import DocumentKeys
+from sdrag.state.register import (
+    DENSE,
+    Form,
+    Register,
+    find_words,
+    make_forms,
+    make_word,
+)
 from sdrag.text.cells import clip, read_cells
 from sdrag.text.folding import fold
+from sdrag.text.names import name_forms, plurals
+from sdrag.text.phrase_matcher import needs_case
 from sdrag.text.readings import readings
-from sdrag.text.spans import merge, splice, widen_each
-from sdrag.vocabulary import Confidential, Span
+from sdrag.text.spans import SpanUnion, merge, splice, widen_each
+from sdrag.text.values import value_forms
+from sdrag.vocabulary import Confidential, Constraint, Finding, Span
+
+IN_PLACE = frozenset({"scored", "cue"})
+"""Who finds words for what they mean where they are."""
+_OF_PEOPLE = frozenset({"", "PERSON"})
+"""Types whose parts are names too; an organisation's may be everyday words."""
+
+_NAMES = frozenset({"LOCATION", "ORGANIZATION", "PERSON"})
+
+_PEOPLE = re.compile(
+    r"\b(?:names?|named|who|whom|whose|identit\w+|identif\w+|person\w*|people|wit"
+    r"ness\w*|victims?|patients?|suspects?|perpetrators?|clients?|minors?|children"
+    r"|anonym\w+)\b",
+    re.IGNORECASE,
+)
+_SHORTEST = 3
+
+
+def find_forms(
+    text: str,
+    findings: Sequence[Finding],
+    constraint: Constraint,
+    keys: DocumentKeys,
+) -> set[Form]:
+    """Return what is to be known again of one constraint's findings in a text."""
+    forms: set[Form] = set()
+    ranks = common_words()
+    other = {f.span.of(text) for f in findings if not _is_name(f)}
+    for surface in find_surfaces(text, findings, constraint):
+        everyday = surface not in other and _is_everyday(surface)
+        forms.update(make_forms(surface, keys, everyday=everyday))
+        if surface.lower() not in ranks:  # of an everyday word, the plural is one too
+            for plural in plurals(surface):
+                forms.update(make_forms(plural, keys, whole=True))
+    there = [  # another split may cut a date in two, so its words are kept as well
+        finding.span
+        for finding in findings
+        if finding.reason in IN_PLACE or " " in finding.span.of(text)
+    ]
+    if not there:
+        return forms
+    folded, hidden = fold(text), SpanUnion(there)
+    places, words = find_words(folded)
+    for index, (start, end) in enumerate(places):
+        if hidden.overlaps(folded.span(start, end)):
+            forms.add(make_word(words, index, keys))
+            if len(words) == 1:
+                forms.update(make_forms(words[0], keys))
+    return forms
+
+
+def _is_name(finding: Finding) -> bool:
+    return finding.type in _NAMES or finding.reason == "named"
+
+
+def _is_everyday(surface: str) -> bool:
+    """Return True for a word that in small letters says something else, too."""
+    return surface.lower() in common_words() or surface in MONTHS
+
+
+def find_surfaces(
+    text: str, findings: Iterable[Finding], constraint: Constraint
+) -> Iterator[str]:
+    """Yield the forms that a constraint withholds throughout the document."""
+    lasting = [finding for finding in findings if finding.reason not in IN_PLACE]
+    known = {finding.span.of(text) for finding in lasting}
+    known |= {form for surface in known for form in value_forms(surface)}
+    people = "PERSON" in parse(constraint).types or _PEOPLE.search(constraint.text)
+    if known and people:
+        ranks = common_words()
+        known |= {
+            form
+            for finding in lasting
+            for form in name_forms(finding.span.of(text), ranks)
+            if finding.type in _OF_PEOPLE or form.lower() not in ranks
+        }
+    yield from filter(lasts, known)
+
+
+def lasts(form: str) -> bool:
+    """Say whether a form may go wherever it is: "of" and "12", found once, may not."""
+    word = form.strip().lower()
+    if word.isdigit():
+        return len(word) >= _SHORTEST
+    return not (needs_case(form) and word in common_words())
+
 
 _SEPARATORS = re.compile(r"[\W_]+")
 _APART = re.compile(

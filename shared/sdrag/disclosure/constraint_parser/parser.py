@@ -8,7 +8,7 @@ opened"). The words decide, by closed tables. Types that it excepts are left out
 without a model, whatever else it excepts may go too.
 
 One that no table knows is for the gate. Whether it tells of anything is for the trial
-that accepts it, `sdrag.disclosure.vagueness`.
+that accepts it, `sdrag.disclosure.enforceable`.
 """
 
 from __future__ import annotations

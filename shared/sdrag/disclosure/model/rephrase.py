@@ -22,12 +22,11 @@ from itertools import chain
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import RedactedText, Taken, cut
-from sdrag.disclosure.forms import lasts
 from sdrag.disclosure.local.by_type import find_types
 from sdrag.disclosure.locate import read_once
 from sdrag.disclosure.model.layout import Turn, lay_out
 from sdrag.disclosure.model.rewording import find_new_values, is_rewording
-from sdrag.disclosure.propagation import find_disguised, propagate
+from sdrag.disclosure.propagation import find_disguised, lasts, propagate
 from sdrag.disclosure.release import Cutter
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts, cut_blocks

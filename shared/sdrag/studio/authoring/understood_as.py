@@ -43,8 +43,13 @@ from sdrag.disclosure.constraint_parser.words import (
     number_words,
     word_set,
 )
-from sdrag.disclosure.enforceable import find_less, why_not, why_not_found
-from sdrag.disclosure.vagueness import offer, why_not_enforced
+from sdrag.disclosure.enforceable import (
+    find_less,
+    offer,
+    why_not,
+    why_not_enforced,
+    why_not_found,
+)
 from sdrag.policy import Policy, nearest_attribute
 from sdrag.vocabulary import Constraint, Keep, Mention
 
