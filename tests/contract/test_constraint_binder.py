@@ -91,7 +91,7 @@ def test_an_index_that_stands_is_bound_one_by_one(build, ask, chunks, is_async):
 @SYNC_AND_ASYNC
 def test_what_was_done_before_a_failure_stays(framework, monkeypatch, state, is_async):
     """Documents are bound and read some at a time; the next run goes on there."""
-    monkeypatch.setattr(import_module("sdrag.disclosure.ingest"), "_CHARACTERS", 1)
+    monkeypatch.setattr(import_module("sdrag.disclosure.disclose"), "_CHARACTERS", 1)
     embed, fails = doubles.toy_vectors, True
 
     def embed_texts(texts):

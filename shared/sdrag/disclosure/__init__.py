@@ -9,17 +9,18 @@ In reading order:
 4. Which constraints: `binding`.
 5. Who finds what they withhold. The local engine: `local`. A model: `model`.
 6. What is kept of it: `lookup` knows what is known and what is missing; `locate` has it
-   read and keeps it; `forms` says what is to be known again.
+   read and keeps it; `propagation` says what is to be known again.
 7. What leaves: `propagation` says what constraints take from each text, `release` what
    becomes of each passage, `cut` what stands in its place; a model may word it anew.
-8. What a caller runs: `ingest`, `disclose`; `hierarchy` for summaries; `unsupported`
-   and `released_context` for answers.
+8. What a caller runs: `disclose`, at a question and at ingest; `hierarchy` for
+   summaries; `unsupported` and `released_context` for answers.
 """
 
 from sdrag.disclosure.binding import bind
-from sdrag.disclosure.disclose import Disclosed, disclose
-from sdrag.disclosure.ingest import (
+from sdrag.disclosure.disclose import (
+    Disclosed,
     Ingested,
+    disclose,
     forget_document,
     ingest,
     locate,

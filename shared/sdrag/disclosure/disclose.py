@@ -1,19 +1,26 @@
 """
-Disclosure control of the passages of one question (SD-RAG, section III-C).
+Disclosure control of the passages of one question (SD-RAG, section III-C), and ingest.
 
 What constraints withhold is a fact about a chunk: it is looked up, or located now where
 nobody has looked before. Then everything that a constraint withholds is cut out of
 text, metadata and ids. Whatever cannot be decided is withheld. Without a top K every
 constraint that binds is enforced, so the same chunk always leaves the same. The query
 serves ranking alone: no prompt here can hold it.
+
+At ingest constraints are bound to a corpus, and located in it. Documents are read
+whole, some at a time; what was located is kept before the next ones are read, so an
+interrupted run goes on where it stopped. A new constraint holds from the next question
+on: what was never read for it is read then, or when the corpus is bound again. The
+state knows constraints by a fingerprint of their words, so a reworded one is a new one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from sdrag.disclosure.binding import Candidates, choose_for
+from sdrag.disclosure.binding import FEW, Candidates, bind, choose_for
 from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.lookup import doubt_documents, find_unreadable
 from sdrag.disclosure.model.extract import extract
@@ -21,7 +28,8 @@ from sdrag.disclosure.model.rephrase import rephrase
 from sdrag.disclosure.propagation import Propagation
 from sdrag.disclosure.release import Cutter, record_decision
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.texts import Group, Texts
+from sdrag.disclosure.texts import LAYER_KEY, Group, Texts, by_document, name_documents
+from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps, replied, try_each
 from sdrag.errors import SdragError
 from sdrag.policy import binds
@@ -131,3 +139,125 @@ def _withhold_all(
         for passage in passages
     )
     return Disclosed(redactions, tuple(map(record_decision, redactions)))
+
+
+_CHARACTERS, _FOR_A_CALL, _MOST = 20_000, 2_000, 40_000
+"""So much text is read between two commits; with a model, so much for each of its calls
+that may run at once, up to the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """
+    What came of a corpus.
+
+    Args:
+        passages: How many there were.
+        located: For how many of them every constraint could be decided.
+        read: How many texts had to be read: the others were known.
+        reasons: Why the others could not be decided, as codes: for how many of them.
+    """
+
+    passages: int = 0
+    located: int = 0
+    read: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def __add__(self, other: Ingested) -> Ingested:
+        return Ingested(
+            self.passages + other.passages,
+            self.located + other.located,
+            self.read + other.read,
+            self.reasons + other.reasons,
+        )
+
+
+def ingest(
+    passages: Sequence[Passage],
+    setup: DisclosureSetup,
+    progress: Progress | None = None,
+) -> Steps[Ingested]:
+    """
+    Bind the constraints of a policy to passages, and locate what they withhold.
+
+    Args:
+        passages: Of the corpus; those of one document come together, in their order.
+        setup: The engine.
+        progress: Is called after every step.
+    """
+    if setup.has_model and len(setup.policy.rules) > FEW:
+        for batch in _batches(passages, setup):  # the whole corpus chooses what to ask
+            yield from _bind_new(batch, setup)
+    return (yield from locate(passages, setup, progress, binds=True))
+
+
+def _bind_new(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
+    if not setup.has_embeddings:
+        return
+    rules = setup.policy.rules
+    asked = [rule for rule in rules if not rule.always]
+    # Not to summaries: for what may say anything, every constraint may hold.
+    chunks = [passage for passage in passages if not passage.metadata.get(LAYER_KEY)]
+    known = setup.state.bindings.read(chunks, asked)
+    new = [p for p, bound in zip(chunks, known, strict=True) if bound is None]
+    yield from bind(new, rules, setup.state, setup.policy.disclosure)
+
+
+def locate(
+    passages: Sequence[Passage],
+    setup: DisclosureSetup,
+    progress: Progress | None = None,
+    *,
+    binds: bool = False,
+) -> Steps[Ingested]:
+    """Locate what constraints withhold in whole documents, or bind them too."""
+    done = Ingested()
+    unlimited = replace(setup, policy=setup.policy.without_limits())
+    for batch in _batches(passages, setup):
+        if binds:
+            yield from _bind_new(batch, setup)
+        texts = Texts(batch, setup.rules, setup.policy.metadata)
+        candidates = yield from choose_for(batch, "", None, unlimited)
+        chosen = candidates.asked
+        located = yield from locate_texts(texts, setup, chosen, from_document=True)
+        if setup.has_embeddings:
+            setup.state.bindings.place({p.id: setup.document_of(p) for p in batch})
+        doubts = located.doubts | located.fallbacks
+        doubtful = {text_index for text_index, _ in doubts}
+        codes = dict.fromkeys((index, code) for (index, _), code in doubts.items())
+        reasons = Counter(code for _, code in codes)
+        known = len(batch) - len(doubtful)
+        done += Ingested(len(batch), known, located.read, reasons)
+        if progress is not None:
+            progress(done.passages, len(passages))
+    return done
+
+
+def forget_document(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
+    """Forget documents that left the index, with all that was located in them."""
+    state = setup.state
+    keys = setup.policy.disclosure.document_keys
+    named = name_documents(passages, keys)
+    documents = {setup.document_of(passage) for passage in named}
+    yield from ()
+    state.findings.forget(documents)
+    state.bindings.forget(passage.id for passage in passages)
+
+
+def _batches(
+    passages: Sequence[Passage], setup: DisclosureSetup
+) -> Iterator[tuple[Passage, ...]]:
+    """Yield whole documents, so many together that little is lost by a commit."""
+    batch: list[Passage] = []
+    size = _CHARACTERS
+    if setup.has_model:
+        size = min(_MOST, _FOR_A_CALL * setup.limits.concurrency)
+    left = size
+    for text_indices in by_document(passages):
+        batch += (passages[text_index] for text_index in text_indices)
+        left -= sum(len(passages[text_index].text) for text_index in text_indices)
+        if left <= 0:
+            yield tuple(batch)
+            batch, left = [], size
+    if batch:
+        yield tuple(batch)

@@ -26,8 +26,7 @@ from dataclasses import dataclass, replace
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import cut
-from sdrag.disclosure.disclose import Disclosed, disclose
-from sdrag.disclosure.ingest import locate
+from sdrag.disclosure.disclose import Disclosed, disclose, locate
 from sdrag.disclosure.keep import apply_keeps
 from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.by_type import find_types
