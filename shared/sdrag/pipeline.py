@@ -13,8 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from sdrag.disclosure.disclose import Disclosed, model_fails
-from sdrag.disclosure.ingest import Ingested, ingest
+from sdrag.disclosure.disclose import Disclosed, Ingested, ingest, model_fails
 from sdrag.disclosure.placeholder_style import choose_for_type
 from sdrag.disclosure.redacted_index import choose_enforcement, redact_question
 from sdrag.disclosure.restore import Restorer, RestoreScope
@@ -28,7 +27,6 @@ from sdrag.guardrails.access import AccessSection
 from sdrag.guardrails.access import check as access
 from sdrag.guardrails.access.check import Fetched, fetch
 from sdrag.guardrails.answer_work import Draft, Guarded
-from sdrag.guardrails.evidence import export_evidence
 from sdrag.guardrails.notices import (
     MODEL_FAILED,
     QUESTION_REDACTED,
@@ -41,7 +39,7 @@ from sdrag.guardrails.passage_guards import (
     guard_retrieved,
     stamp_released,
 )
-from sdrag.guardrails.results import Retrieval, Screened
+from sdrag.guardrails.results import Retrieval, Screened, export_evidence
 from sdrag.linkage.session import Session
 from sdrag.policy import Policy
 from sdrag.privacy.identities import pseudonymized

@@ -28,9 +28,9 @@ from sdrag.errors import (
 )
 from sdrag.framework import Framework
 from sdrag.guardrails.answer_work import Draft
-from sdrag.guardrails.evidence import RELEASE_STAMP, evidence, import_evidence
 from sdrag.guardrails.grounding.check import find_unsupported
 from sdrag.guardrails.notices import sources
+from sdrag.guardrails.results import RELEASE_STAMP, evidence, import_evidence
 from sdrag.highlight.exchange import Highlighter, Inquiry, Settings
 from sdrag.highlight.highlighters import highlighter_named
 from sdrag.options import Options

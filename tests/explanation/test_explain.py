@@ -16,7 +16,7 @@ from benchmarks.suites.scripted.exact import ExactModel
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.errors import ConstraintNotUnderstoodError, UsageError
 from sdrag.explanation import FOUND_BY, Explainer
-from sdrag.explanation.marked import Mark, marked
+from sdrag.explanation.explanations import Mark, marked
 from sdrag.vocabulary import Constraint, Passage, Principal, Span
 
 REPORT = (

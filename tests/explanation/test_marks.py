@@ -7,8 +7,14 @@ import re
 
 import pytest
 
-from sdrag.explanation.explanations import Cause, share_right
-from sdrag.explanation.marked import COLOURS, Mark, marked, style
+from sdrag.explanation.explanations import (
+    COLOURS,
+    Cause,
+    Mark,
+    marked,
+    share_right,
+    style,
+)
 from sdrag.vocabulary import Span
 
 INK = {"light": (0x1D, 0x24, 0x33), "dark": (0xE6, 0xE9, 0xF0)}

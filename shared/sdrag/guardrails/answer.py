@@ -29,9 +29,9 @@ from sdrag.detectors.generalise import generalise
 from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded, Status
-from sdrag.guardrails.evidence import evidence
 from sdrag.guardrails.grounding.check import check_yes_or_no
 from sdrag.guardrails.notices import sources
+from sdrag.guardrails.results import evidence
 from sdrag.guardrails.statements.claims import find_citations, is_wordless
 from sdrag.placeholders import Placeholders
 from sdrag.policy import GUARDS, Policy

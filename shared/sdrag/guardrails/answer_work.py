@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from sdrag.guardrails.evidence import import_evidence
+from sdrag.guardrails.results import import_evidence
 from sdrag.guardrails.statements.claims import Claim, claims
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy

@@ -13,8 +13,7 @@ from typing import Any
 
 from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
-from sdrag.guardrails.evidence import RELEASE_STAMP, add_evidence
-from sdrag.guardrails.results import Retrieval, Screened
+from sdrag.guardrails.results import RELEASE_STAMP, Retrieval, Screened, add_evidence
 from sdrag.policy import GUARDS, Policy
 from sdrag.state.keys import Keys
 from sdrag.vocabulary import Decision, Passage, Redaction

@@ -22,9 +22,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sdrag.effects.steps import Steps
-from sdrag.guardrails.evidence import evidence
 from sdrag.guardrails.relevance import looks_similar
-from sdrag.guardrails.results import Retrieval, Screened
+from sdrag.guardrails.results import Retrieval, Screened, evidence
 from sdrag.sections import GuardSection
 from sdrag.text.nested import is_given
 from sdrag.vocabulary import Action, Decision, Passage

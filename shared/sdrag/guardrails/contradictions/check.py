@@ -29,9 +29,8 @@ from sdrag.guardrails.contradictions.opposition import (
     read_sentence,
     share_subject,
 )
-from sdrag.guardrails.evidence import add_evidence, evidence
 from sdrag.guardrails.notices import disagreement, notice
-from sdrag.guardrails.results import Screened, drop_all
+from sdrag.guardrails.results import Screened, add_evidence, drop_all, evidence
 from sdrag.guardrails.staleness import instant
 from sdrag.guardrails.statements.judging import ask
 from sdrag.text.nested import items_of

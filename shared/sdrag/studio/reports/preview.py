@@ -17,7 +17,7 @@ from typing import Any
 from sdrag.detectors.local import mentions
 from sdrag.disclosure.keep import find_kept
 from sdrag.explanation import Explanation
-from sdrag.explanation.marked import Mark, legend, marked, style
+from sdrag.explanation.explanations import Mark, legend, marked, style
 from sdrag.policy import Policy
 from sdrag.studio.authoring.understood_as import keep_in_words, kind_of
 from sdrag.studio.documents import TABLES, table_of

@@ -21,7 +21,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
 from sdrag.errors import SdragError
-from sdrag.explanation.marked import style
+from sdrag.explanation.explanations import style
 from sdrag.policy import Policy
 from sdrag.studio.authoring import policy_text
 from sdrag.studio.authoring.edits import let_stay, make_go

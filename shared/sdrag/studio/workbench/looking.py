@@ -17,7 +17,7 @@ from typing import Any
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.enforceable import not_understood
 from sdrag.explanation import Explainer, Explanation
-from sdrag.explanation.marked import Mark, stretches
+from sdrag.explanation.explanations import Mark, stretches
 from sdrag.linkage import Masked, fit
 from sdrag.memo import Memo
 from sdrag.pipeline import Engine, Request, bind, disclose
