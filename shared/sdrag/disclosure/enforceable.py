@@ -44,7 +44,7 @@ from sdrag.disclosure.local.scorer import is_available
 from sdrag.embeddings import embed_texts, installed
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.policy import Policy
-from sdrag.vocabulary import SCORE_DIGITS, Constraint
+from sdrag.vocabulary import SCORE_DIGITS
 
 _INSTALL = 'Run: pip install "sdrag[local]".'
 
@@ -195,7 +195,8 @@ def why_not_enforced(parsed: ParsedConstraint) -> str:
     if least == math.inf or _measure_margin(read_subject(parsed)) < least:
         return ""
     say = advise(parsed)
-    chances = judge_left_out(_shorten(parsed.constraint))
+    rule = parsed.constraint
+    chances = judge_left_out(replace(rule, examples=rule.examples[:_TRIED]))
     if not chances:
         return f"It does not say what to hide. {say} {_OR_SHOW}"
     if max(chances) >= THRESHOLDS["balanced"].sentence:
@@ -204,10 +205,6 @@ def why_not_enforced(parsed: ParsedConstraint) -> str:
         "It does not say what to hide, and opens none of its examples."
         f" {say} Or show more `examples`, all of one kind."
     )
-
-
-def _shorten(constraint: Constraint) -> Constraint:
-    return replace(constraint, examples=constraint.examples[:_TRIED])
 
 
 def _is_due(parsed: ParsedConstraint) -> bool:

@@ -23,7 +23,7 @@ from sdrag.text.patterns import linear_pattern
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, widen
-from sdrag.vocabulary import STRUCTURED, Constraint, Finding, Keep, Mention, Span
+from sdrag.vocabulary import STRUCTURED, Constraint, Finding, Keep, Span
 
 _MENTIONS = frozenset({"type", "again", "pattern"})
 """The reasons of findings that are one mention each."""
@@ -75,18 +75,17 @@ def find_kept(text: str, keeps: Sequence[Keep]) -> tuple[Span, ...]:
         return ()
     identifiers = [each for each in mentions(text) if each.type in STRUCTURED]
     to_words = SpanUnion(each.span for each in identifiers)
-    to_patterns = SpanUnion(each.span for each in identifiers if not _is_code(each))
+    to_patterns = SpanUnion(
+        each.span
+        for each in identifiers
+        if each.type != "CODE" or each.reason in _WITH_CHECK_DIGIT
+    )
     kept = (
         span
         for span, by_pattern in spans
         if not (to_patterns if by_pattern else to_words).overlaps(span)
     )
     return merge(kept, text)
-
-
-def _is_code(mention: Mention) -> bool:
-    """Say whether a mention is a code without a check digit."""
-    return mention.type == "CODE" and mention.reason not in _WITH_CHECK_DIGIT
 
 
 def _find(keep: Keep, text: str) -> Iterator[Span]:

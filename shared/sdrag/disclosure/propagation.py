@@ -74,9 +74,15 @@ def find_forms(
     """Return what is to be known again of one constraint's findings in a text."""
     forms: set[Form] = set()
     ranks = common_words()
-    other = {f.span.of(text) for f in findings if not _is_name(f)}
+    other = {
+        f.span.of(text)
+        for f in findings
+        if f.type not in _NAMES and f.reason != "named"
+    }
     for surface in find_surfaces(text, findings, constraint):
-        everyday = surface not in other and _is_everyday(surface)
+        # In small letters it says something else, too.
+        everyday = surface.lower() in ranks or surface in MONTHS
+        everyday = everyday and surface not in other
         forms.update(make_forms(surface, keys, everyday=everyday))
         if surface.lower() not in ranks:  # of an everyday word, the plural is one too
             for plural in plurals(surface):
@@ -96,15 +102,6 @@ def find_forms(
             if len(words) == 1:
                 forms.update(make_forms(words[0], keys))
     return forms
-
-
-def _is_name(finding: Finding) -> bool:
-    return finding.type in _NAMES or finding.reason == "named"
-
-
-def _is_everyday(surface: str) -> bool:
-    """Return True for a word that in small letters says something else, too."""
-    return surface.lower() in common_words() or surface in MONTHS
 
 
 def find_surfaces(

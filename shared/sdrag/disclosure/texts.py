@@ -251,7 +251,9 @@ class Texts(Confidential):
                     self.kinds[index] = f"{kind} {spoken}".rstrip()
                     if spoken:
                         self.labels[index] = spoken
-                    self.all.append(_as_text(passage, value))
+                    self.all.append(
+                        replace(passage, id=f"{passage.id}#", text=value, score=None)
+                    )
                     self.applied.append(applied)
                 places[label, value] = shared[group]
             string_indices.append(places)
@@ -310,15 +312,6 @@ def _of_a_document(passage: Passage) -> Passage:
     if passage.document_id is not None:
         return passage
     return replace(passage, document_id=f"passage {passage.id}")
-
-
-def _as_text(passage: Passage, value: str) -> Passage:
-    return Passage(
-        id=f"{passage.id}#",
-        text=value,
-        metadata=passage.metadata,
-        document_id=passage.document_id,
-    )
 
 
 _BRIEF = 40

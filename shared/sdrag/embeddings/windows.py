@@ -69,11 +69,9 @@ class Tokens(Confidential):
             numbers = tuple(self.sentences[part])
             yield Window(part.start, tuple(self.ids[part]), numbers)
             half = bisect_right(edges, (edges[start] + edges[last]) // 2)
-            cut = edges[last] < len(self.ids) and self._is_inside(edges[last])
+            at = edges[last]
+            cut = at < len(self.ids) and self.sentences[at] == self.sentences[at - 1]
             start = min(max(start + 1, half), last) if around or cut else last
-
-    def _is_inside(self, at: int) -> bool:
-        return self.sentences[at] == self.sentences[at - 1]
 
     def _edges(self) -> list[int]:
         """Return where windows may begin or end: at sentences, and in long ones."""

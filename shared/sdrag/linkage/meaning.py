@@ -68,9 +68,8 @@ def meaning_pairs(
     group = {number: [number] for number in range(len(folded))}
     for _, left, right in sorted(_near(vectors, threshold)):
         left_group, right_group = group[left], group[right]
-        if left_group is right_group or not _agree(
-            numbers, (*left_group, *right_group)
-        ):
+        stated = {numbers[form] for form in (*left_group, *right_group)}
+        if left_group is right_group or len(stated - {frozenset()}) > 1:
             continue
         cosine = vectors[left_group] @ vectors[right_group].T
         if (cosine.round(_DIGITS) < threshold).any():
@@ -87,10 +86,6 @@ def _near(vectors: Matrix, threshold: float) -> Iterator[tuple[float, int, int]]
         for row, column in np.argwhere(cosine >= threshold).tolist():
             if low + row < column:
                 yield -float(cosine[row, column]), low + row, column
-
-
-def _agree(numbers: Sequence[frozenset[str]], forms: Sequence[int]) -> bool:
-    return len({numbers[form] for form in forms} - {frozenset()}) <= 1
 
 
 def _most_relevant(rows: Sequence[Row]) -> dict[str, float]:

@@ -224,9 +224,10 @@ class Register(Confidential):
                 for words, rules in self._forms[len(run)].get(digests[form], ()):
                     if words == _NAMED:
                         whole = first == last or len(run) >= DENSE
-                        said = folded.span_before(start, end)
-                        small = _is_small(said.of(folded.original))
-                        fits = whole and (not small or is_name(folded.original, said))
+                        place = folded.span_before(start, end)
+                        surface = place.of(folded.original)
+                        small = surface.islower() and surface.isalpha()
+                        fits = whole and (not small or is_name(folded.original, place))
                     else:
                         fits = words in (0, last - first + 1)
                     if loose or fits:
@@ -305,10 +306,6 @@ def _windows(
             last = ends.get(offset + length)
             if last is not None:
                 yield run[offset : offset + length], first, last
-
-
-def _is_small(said: str) -> bool:
-    return said.islower() and said.isalpha()
 
 
 def _as_given(surface: str) -> str:

@@ -107,7 +107,8 @@ def is_boundary(text: str, position: int) -> bool:
     if position <= 0 or position >= len(text):
         return True
     before, after = text[position - 1], text[position]
-    if not (_in_word(before) and _in_word(after)):
+    # `_` ends a word, as in Markdown's `_Ann Lee_`.
+    if not (before.isalnum() and after.isalnum()):
         return True
     return is_unspaced(before) or is_unspaced(after)
 
@@ -186,11 +187,6 @@ def _character(character: str) -> str:
         if unicodedata.category(part) not in _INVISIBLE
     )
     return "".join(kept).casefold().translate(_LOOKALIKE)
-
-
-def _in_word(character: str) -> bool:
-    """Say whether a word goes on; `_` ends one, as in Markdown's `_Ann Lee_`."""
-    return character.isalnum()
 
 
 def is_unspaced(character: str) -> bool:

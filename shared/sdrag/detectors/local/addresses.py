@@ -147,7 +147,8 @@ def _kernel(tokens: TokenIndex, index: int) -> bool:
     if lower in _POSTS:
         return index + 1 < len(words) and words[index + 1].upper() in _FORCES
     if lower in _FOREIGN and not word[0].isupper():
-        return numbered_after or _numbered_before(words, index)
+        before = words[max(0, index - 3) : index]
+        return numbered_after or any(each[0].isdigit() for each in before)
     if lower in UNITS_OF_ADDRESSES and numbered_after:
         return tokens.gap(index + 1) in (" ", ". ", ".", " #")
     if _STREETISH.match(word) or lower in _STREET_WORDS:
@@ -155,10 +156,6 @@ def _kernel(tokens: TokenIndex, index: int) -> bool:
         if word[0].isupper() and any(w[0].isdigit() for w in near):
             return True
     return word in STREET_HEADS and _house_number(tokens, index)
-
-
-def _numbered_before(words: list[str], index: int) -> bool:
-    return any(word[0].isdigit() for word in words[max(0, index - 3) : index])
 
 
 def _house_number(tokens: TokenIndex, index: int) -> bool:

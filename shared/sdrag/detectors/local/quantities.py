@@ -91,9 +91,10 @@ def _number_before(tokens: TokenIndex, index: int) -> int | None:
         if tokens.gap(position) not in _GAPS:
             break
         word = words[position - 1]
+        qualifies = word[0].isupper() or word in _BETWEEN
         if word[0].isdigit() or word.lower() in NUMBER_WORDS:
             first = position - 1
-        elif (first is None and index - position < 2 and _qualifies(word)) or (
+        elif (first is None and index - position < 2 and qualifies) or (
             word in _SHORT_MAGNITUDES and words[position - 2][:1].isdigit()
         ):
             pass
@@ -104,11 +105,6 @@ def _number_before(tokens: TokenIndex, index: int) -> int | None:
 
 
 _SHORT_MAGNITUDES = listed("bn mn tn mio Mio mrd Mrd k K m M lakh lac crore")
-
-
-def _qualifies(word: str) -> bool:
-    """Return True if the word may stand between a number and its unit."""
-    return word[0].isupper() or word in _BETWEEN
 
 
 _SINGLE = frozenset(("one", "once", "half", "couple"))

@@ -241,13 +241,9 @@ def is_quoted_from(quotation: str, texts: Iterable[str]) -> bool:
     return any(
         _holds(read(text), list(map(read, pieces)))
         for text in texts
-        for read in (fold_text, _read_unmarked)
+        for read in (fold_text, lambda each: strip_markup(each).text)
         for pieces in (whole, parts)
     )
-
-
-def _read_unmarked(text: str) -> str:
-    return strip_markup(text).text
 
 
 def _holds(text: str, pieces: Sequence[str]) -> bool:

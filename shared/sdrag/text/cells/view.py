@@ -19,6 +19,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TypeVar
 
 from sdrag.text import word_set
@@ -145,7 +146,9 @@ class PlainView(Confidential):
                 if word not in sure or sure[word].confidence < one.confidence:
                     sure[word] = one
         for label, share, once in self._rate(sure.keys()):
-            weakest = min((sure[word] for word in label.words), key=_confidence)
+            weakest = min(
+                (sure[word] for word in label.words), key=attrgetter("confidence")
+            )
             if (
                 weakest.confidence >= _CERTAIN
                 or (weakest.confidence >= _SURE and share >= _HALF)
@@ -179,10 +182,6 @@ class PlainView(Confidential):
             for word in self.labels[at].words:
                 if span.start <= word[0] and word[1] <= span.end:
                     yield word
-
-
-def _confidence(found: Finding | Mention) -> float:
-    return found.confidence
 
 
 _CERTAIN, _SURE, _HALF = 0.9, 0.7, 0.5
