@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -102,37 +103,51 @@ def check(
         raise UsageError("There is no policy file to check.", hint="Name one.")
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
     read = read_input([documents], rows=False).documents if documents else []
-    result: dict[str, Any] = {"constraints": [], "guards": [], "errors": []}
-    examples: dict[str, Any] = {"passed": 0, "failed": 0, "failures": []}
-    causes: Counter[str] = Counter()
-    refused = 0
+    tried: list[_Checked] = []
+    errors: list[dict[str, Any]] = []
     for path in policies:
         try:
-            checked = _try(path, model, read)
+            tried.append(_try(path, model, read))
         except PolicyError as error:
-            result["errors"] += _problems(path, error)
+            errors += _problems(path, error)
             continue
-        policy, rows = checked.policy, [*_rows(checked)]
-        result["constraints"] += rows
-        result["guards"] += [g for g in policy.guards if g not in result["guards"]]
-        examples["passed"] += checked.results.passed
-        examples["failed"] += checked.results.failed
-        examples["failures"] += _failures(checked)
-        causes += Counter(checked.results.model_failures)
-        if model is None and policy.when_not_understood == "refuse":
-            refused += sum(row["status"] == "needs_model" for row in rows)
         if not as_json:
-            (_print_brief if brief else _print)(checked)
-    is_wrong = bool(examples["failed"] or refused or causes)
-    status = 2 if result["errors"] else int(is_wrong)
-    result = {"ok": not status, **result, "examples": examples}
+            (_print_brief if brief else _print)(tried[-1])
+    result, is_wrong = _sum_up(tried)
+    status = 2 if errors else int(is_wrong)
     if as_json:
-        typer.echo(json.dumps({**result, "model_failures": causes}))
+        typer.echo(json.dumps({"ok": not status, "errors": errors, **result}))
     else:
-        show({"model_failures": causes}, as_json=False)
-        if not (result["errors"] or brief):
+        show({"model_failures": result["model_failures"]}, as_json=False)
+        if not (errors or brief):
             typer.echo(_NEXT.format(path=policies[0]))
     raise typer.Exit(status)
+
+
+def _sum_up(tried: Sequence[_Checked]) -> tuple[dict[str, Any], bool]:
+    """Return what policies come to, and whether anything in them is wrong."""
+    rows = [[*_rows(checked)] for checked in tried]
+    guards = dict.fromkeys(name for checked in tried for name in checked.policy.guards)
+    results = [checked.results for checked in tried]
+    examples: dict[str, Any] = {
+        "passed": sum(each.passed for each in results),
+        "failed": sum(each.failed for each in results),
+        "failures": [each for checked in tried for each in _failures(checked)],
+    }
+    causes = sum((Counter(each.model_failures) for each in results), Counter[str]())
+    refused = any(
+        row["status"] == "needs_model"
+        for checked, listed in zip(tried, rows, strict=True)
+        if not checked.has_model and checked.policy.when_not_understood == "refuse"
+        for row in listed
+    )
+    result = {
+        "constraints": [*chain(*rows)],
+        "guards": [*guards],
+        "examples": examples,
+        "model_failures": causes,
+    }
+    return result, bool(examples["failed"] or refused or causes)
 
 
 class _Checked(NamedTuple):

@@ -94,8 +94,6 @@ def mask(
 
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """
-    from sdrag.effects.runner import PortRunner
-
     started = perf_counter()
     rules = Policy() if policy is None else Policy.read(policy)
     key = None if key_file is None else _secret(key_file)
@@ -117,21 +115,13 @@ def mask(
         # First the plan: whoever is killed now goes on from it, and masks the same.
         fitted.save(plan, key)
     _write(target, list(_by_file(corpus, fitted)))
-    if report is not None:
-        from sdrag.studio.reports.linkage import render_linkage
-
-        write_private(report, render_linkage(fitted.masked))
-    if graph is not None:
-        write_graph(graph, fitted.masked.graph)
+    _write_reports(fitted.masked, report, graph)
     failed = _skip_unmasked(corpus, fitted)
-    causes: dict[str, int] = {}
-    if isinstance(runner, PortRunner) and model is not None and failed:
-        causes = dict.fromkeys(runner.meter.failures or ("unreadable",), failed)
     result = {
         **_figures(fitted.masked),
         **corpus.as_dict(),
         "plan": None if plan is None else str(plan),
-        "model_failures": causes,
+        "model_failures": {} if model is None else _find_causes(runner, failed),
         "seconds": round(perf_counter() - started, 3),
     }
     show(result, as_json=as_json)
@@ -156,6 +146,24 @@ def _figures(masked: Masked) -> dict[str, Any]:
         "pseudonyms_refused": dict(sorted(Counter(refused.values()).items())),
         "links_kept_by_pseudonyms": masked.links_kept,
     }
+
+
+def _write_reports(masked: Masked, report: Path | None, graph: Path | None) -> None:
+    if report is not None:
+        from sdrag.studio.reports.linkage import render_linkage
+
+        write_private(report, render_linkage(masked))
+    if graph is not None:
+        write_graph(graph, masked.graph)
+
+
+def _find_causes(runner: EffectRunner, failed: int) -> dict[str, int]:
+    """Return how a model failed on so many documents."""
+    from sdrag.effects.runner import PortRunner
+
+    if not failed or not isinstance(runner, PortRunner):
+        return {}
+    return dict.fromkeys(runner.meter.failures or ("unreadable",), failed)
 
 
 def _secret(path: Path) -> bytes:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,7 +84,6 @@ def preview(
     Example: sdrag preview policy.yaml documents --html preview.html
     """
     from sdrag.explanation import Explainer
-    from sdrag.studio.reports.preview import idle_keeps, render_preview
 
     principal = Principal("preview", roles=frozenset(role)) if role else None
     model = llm_of(llm, timeout=model_timeout, concurrency=model_concurrency)
@@ -97,16 +96,7 @@ def preview(
             name = f"{against} (other)" if against == policy else str(against)
             explainers[name] = Explainer(Policy.read(against), complete=model)
         given = read_input(paths, rows=rows)
-        previewed = _read(given, explainers, principal)
-        if html is not None:
-            write_private(html, render_preview(previewed))
-        result = {**previewed.as_dict(), **given.as_dict()}
-        lines = [*previewed.lines()]
-        lines += (f"not read: {f.path!r} {f.reason}" for f in given.skipped)
-        lines += idle_keeps(read, previewed.explanations)
-        lines += [
-            _NEXT if html is None else f"wrote {html}, with the documents as they are"
-        ]
+        result, lines = _preview_files(given, read, explainers, principal, html)
     elif paths or html is not None or against is not None:
         raise UsageError("--text and stdin take no files, no --html and no --against.")
     elif explainer.refused:
@@ -124,6 +114,28 @@ def preview(
         show({"model_failures": failures}, as_json=False)
     failed = failures or result.get("skipped") or result.get("refused")
     raise typer.Exit(1 if failed else 0)
+
+
+def _preview_files(
+    given: ReadFiles,
+    policy: Policy,
+    explainers: Mapping[str, Explainer],
+    principal: Principal | None,
+    html: Path | None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Preview documents, on a page too if one is named; return figures and lines."""
+    from sdrag.studio.reports.preview import idle_keeps, render_preview
+
+    previewed = _read(given, explainers, principal)
+    if html is not None:
+        write_private(html, render_preview(previewed))
+    lines = [*previewed.lines()]
+    lines += (f"not read: {f.path!r} {f.reason}" for f in given.skipped)
+    lines += idle_keeps(policy, previewed.explanations)
+    lines += [
+        _NEXT if html is None else f"wrote {html}, with the documents as they are"
+    ]
+    return {**previewed.as_dict(), **given.as_dict()}, lines
 
 
 def _read(
