@@ -28,7 +28,7 @@ from sdrag.detectors.local.tables import (
     word_set,
     word_types,
 )
-from sdrag.detectors.local.terms import is_post
+from sdrag.detectors.local.terms import is_headed, is_post
 from sdrag.detectors.local.tokens import Candidate, TokenIndex, split_word
 from sdrag.text.cells import SPEAKER, Layout
 
@@ -156,6 +156,10 @@ _ABBREVIATIONS = re.compile(
 )
 """What mail goes to under initials is a post as often as somebody."""
 _ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
+_NEXT_SENTENCE = re.compile(r"\d[\w)]*[.!?] +(?=[A-Z][a-z])")
+"""What follows a figure in the next sentence is no part of its value."""
+_BEFORE_WORD = re.compile(r"\w*\d\w*(?=,? +[a-z]{2,}\b)")
+"""No code goes on with a word in lower case."""
 _EDGES = " \t,.;:*_`\"'()"
 
 
@@ -191,6 +195,12 @@ def _bounds(text: str, start: int, end: int, type_: str) -> tuple[int, int]:
     """Return where what a label tells begins and ends in the rest of its line."""
     stop = _ENDS.search(text, start, end)
     end = stop.start() if stop else end
+    if _FITS.get(type_) is _FIGURE:
+        stop = _NEXT_SENTENCE.search(text, start, end)
+        end = stop.end() if stop else end
+    if type_ == "CODE":
+        stop = _BEFORE_WORD.search(text, start, end)
+        end = stop.end() if stop else end
     while start < end and text[start] in _EDGES:
         start += 1
     while start < end and text[end - 1] in _EDGES:
@@ -269,6 +279,8 @@ def _name(value: str, *, loose: bool) -> str:
 def _goes_on(value: str, comma: int) -> bool:
     """Return True if a name goes on behind a comma: no small letter, no post."""
     following = value[comma : comma + 2].strip()[:1]
+    if is_headed(value[comma:].split(maxsplit=3)[:3]):
+        return False
     return following.isupper() or (bool(following) and value.islower())
 
 
@@ -299,9 +311,9 @@ def _is_spelled_as_name(words: Sequence[str], value: str) -> bool:
     return all(w[0].isupper() for w in words) and (bool(known) or strange)
 
 
-def is_listed_name(said: str) -> bool:
+def is_listed_name(value: str) -> bool:
     """Return True if words are names of the lists, and none an everyday word."""
-    words = said.split()
+    words = value.split()
     return bool(words) and all(
         _is_name(word) and not is_common(word.lower()) for word in words
     )
@@ -345,22 +357,22 @@ _NOBODY = (
 
 def _speaker(text: str, start: int, end: int, *, sure: bool) -> Iterator[Candidate]:
     """Yield somebody by their place; where it tells little, not an everyday word."""
-    said = text[start:end].partition(" (")[0].rstrip()
-    words = _SPOKEN.findall(said)
-    if "@" in said or sum(map(str.isdigit, said)) >= _FEWEST_DIGITS or not words:
+    value = text[start:end].partition(" (")[0].rstrip()
+    words = _SPOKEN.findall(value)
+    if "@" in value or sum(map(str.isdigit, value)) >= _FEWEST_DIGITS or not words:
         return
     if all(word.lower().rstrip(".") in _NOBODY for word in words):
         return
     everyday = all(_is_no_name(word.lower()) for word in words)
-    is_sentence = not said.islower() and any(
+    is_sentence = not value.islower() and any(
         word.islower() and word not in PARTICLES for word in words
     )
     if not sure and (is_sentence or (everyday and not any(map(_is_name, words)))):
         return
-    stop = start + len(said)
+    stop = start + len(value)
     if len(words) == 1:
         yield Candidate(start, stop, "USERNAME", 0.8, "field")
-    if not any(map(str.isdigit, said)):
+    if not any(map(str.isdigit, value)):
         yield Candidate(start, stop, "PERSON", 0.85, "field")
 
 
@@ -372,5 +384,14 @@ def is_label(text: str) -> bool:
 def _type(cell: str) -> str:
     """Return the type of a cell that is a label as a whole."""
     words = split_word(cell)
+    if (
+        words
+        and words[-1] in _PARTS_OF_DATES
+        and _type_of_label(words[:-1])[0] == "DATE"
+    ):
+        words.pop()  # birth_month
     type_, length = _type_of_label(words)
     return type_ if length == len(words) else ""
+
+
+_PARTS_OF_DATES = frozenset(("year", "month", "day", "y", "m", "d"))
