@@ -93,26 +93,26 @@ _HEX = re.compile(
 _NOT_HEX = re.compile(r"0[xX]|\\x|[ ,:-]")
 
 
-def is_text(said: str, least: int = _LEAST) -> bool:
+def is_text(text: str, least: int = _LEAST) -> bool:
     """Say whether decoding gave text."""
-    if len(said) < least:
+    if len(text) < least:
         return False
-    if not said.isprintable() and not all(
-        item.isprintable() or item in "\n\t\r" for item in said
+    if not text.isprintable() and not all(
+        item.isprintable() or item in "\n\t\r" for item in text
     ):
         return False
-    spoken = sum(item.isalnum() or item.isspace() for item in said)
-    chance = len(said) < _SHORT and not said.isascii()
-    least_spoken = (_SPOKEN_SHORT if chance else _SPOKEN) * len(said)
-    return spoken >= least_spoken or _is_json(said)
+    spoken = sum(item.isalnum() or item.isspace() for item in text)
+    chance = len(text) < _SHORT and not text.isascii()
+    least_spoken = (_SPOKEN_SHORT if chance else _SPOKEN) * len(text)
+    return spoken >= least_spoken or _is_json(text)
 
 
-def _is_json(said: str) -> bool:
+def _is_json(text: str) -> bool:
     """Say whether a text with so many marks is JSON."""
-    if said[0] not in '{["':
+    if text[0] not in '{["':
         return False
     with suppress(ValueError, RecursionError):
-        json.loads(said)
+        json.loads(text)
         return True
     return False
 
@@ -167,13 +167,13 @@ def from_hex(run: str) -> str:
 def from_escapes(run: str) -> str:
     r"""Read code points: `\u004d`, `\u{4d}`, `\U0000004d`."""
     codes = (int(match[1], 16) for match in _CODE.finditer(run))
-    said = "".join(chr(code) for code in codes if code <= 0x10FFFF)
-    return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    decoded = "".join(chr(code) for code in codes if code <= 0x10FFFF)
+    return decoded.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _from_entity(match: re.Match[str]) -> str | None:
-    said = html.unescape(match.group())
-    return None if said == match.group() else said
+    decoded = html.unescape(match.group())
+    return None if decoded == match.group() else decoded
 
 
 def _from_bytes(match: re.Match[str]) -> str | None:
@@ -185,31 +185,31 @@ def _from_simple(match: re.Match[str]) -> str:
 
 
 def _from_percent(match: re.Match[str]) -> str | None:
-    said = urllib.parse.unquote(match.group(), errors="replace")
-    return None if "\ufffd" in said else said
+    decoded = urllib.parse.unquote(match.group(), errors="replace")
+    return None if "\ufffd" in decoded else decoded
 
 
 def _from_base64(match: re.Match[str]) -> str | list[Piece] | None:
     """Read a run as a whole or, in paths and URLs, by its parts."""
     run, offset, done = match.group(), match.start(), 0
-    said = _if_text(from_base64(run))
-    if said is not None or _PARTS.fullmatch(run):
-        return said
+    decoded = _if_text(from_base64(run))
+    if decoded is not None or _PARTS.fullmatch(run):
+        return decoded
     pieces: list[Piece] = []
     for part in _PARTS.finditer(run):
-        said = _if_text(from_base64(part.group()))
-        if said is not None:
+        decoded = _if_text(from_base64(part.group()))
+        if decoded is not None:
             start, end = part.span()
             pieces.append((run[done:start], offset + done, offset + start))
-            pieces.append((said, offset + start, offset + end))
+            pieces.append((decoded, offset + start, offset + end))
             done = end
     if not pieces:
         return None
     return [*pieces, (run[done:], offset + done, match.end())]
 
 
-def _if_text(said: str, least: int = _LEAST) -> str | None:
-    return said if is_text(said, least) else None
+def _if_text(text: str, least: int = _LEAST) -> str | None:
+    return text if is_text(text, least) else None
 
 
 _ENCODINGS = (
@@ -280,7 +280,7 @@ def _apart(match: re.Match[str]) -> list[Piece] | None:
         if word:
             pieces.append((" ", offset + at - len(gap), offset + at))
         pieces.append((run[at], offset + at, offset + at + 1))
-    words = "".join(said for said, _, _ in pieces).split()
+    words = "".join(piece for piece, _, _ in pieces).split()
     return pieces if any(map(_is_word, words)) else None
 
 

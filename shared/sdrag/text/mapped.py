@@ -153,15 +153,17 @@ def _rewritten(text: MappedText, one: Pass) -> MappedText:
     pieces: Pieces | None = None
     done = 0
     for match in one.pattern.finditer(text.text):
-        said = one.read(match)
-        if said is None:
+        replacement = one.read(match)
+        if replacement is None:
             continue
         if pieces is None:
             pieces = Pieces()
         start, end = match.span()
         pieces.add(text.text[done:start], done)
         for part, begin, stop in (
-            ((said, start, end),) if isinstance(said, str) else said
+            ((replacement, start, end),)
+            if isinstance(replacement, str)
+            else replacement
         ):
             same = part == text.text[begin:stop]
             pieces.add(part, begin, EACH if same else stop - begin)

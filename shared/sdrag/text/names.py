@@ -120,12 +120,12 @@ def name_forms(surface: str, everyday: Container[str]) -> tuple[str, ...]:
         return ()
     if not all(part[0].isupper() for part in core):
         return ()
-    told = {
+    distinctive = {
         part
         for part in core
         if len(part) >= _SHORTEST or (len(part) > 1 and part.lower() not in everyday)
     }
-    forms = set(core) if len(core) == 1 else told
+    forms = set(core) if len(core) == 1 else distinctive
     if len(core) > 1:
         first, last = core[0], core[-1]
         initials = "".join(part[0] for part in core)

@@ -109,8 +109,8 @@ def _in_case_given(folded: Folded, start: int, end: int, given: set[str]) -> boo
 
 def in_its_case(text: str, span: Span) -> bool:
     """Say whether a short form in capitals is where capitals say something."""
-    said = span.of(text)
-    return not (said.isupper() and said.isalpha() and _among_capitals(text, span))
+    surface = span.of(text)
+    return not (surface.isupper() and surface.isalpha() and _among_capitals(text, span))
 
 
 def _among_capitals(text: str, span: Span) -> bool:

@@ -36,17 +36,17 @@ _MIXED = re.compile(r"[@$!+0-9](?:(?<=[a-z].)|(?<!\+)(?=[a-z]))")
 
 def readings(text: str) -> tuple[Folded, ...]:
     """Return the readings of a text in which every form is looked for, folded."""
-    found = [fold(text)]
+    readings = [fold(text)]
     decoded = decode(text)
     if decoded.before is not None:
-        found.append(fold(decoded))
+        readings.append(fold(decoded))
     apart = part_humps(decoded)
     if apart is not decoded:
-        found.append(fold(apart))
-    last = found[1] if decoded.before is not None else found[0]
+        readings.append(fold(apart))
+    last = readings[1] if decoded.before is not None else readings[0]
     if _MIXED.search(last.text):
-        found += (replace(last, text=letters) for letters in _unmasked(last.text))
-    return tuple(found)
+        readings += (replace(last, text=letters) for letters in _unmasked(last.text))
+    return tuple(readings)
 
 
 def strip_markup(text: str) -> Folded:
@@ -64,8 +64,8 @@ def strip_markup(text: str) -> Folded:
 def _unmasked(text: str) -> Iterator[str]:
     """Yield a text with letters for digits, each upright of a word as i and as l."""
     yield text.translate(_LEET)
-    most = max((_uprights(m.group()) for m in _EITHER.finditer(text)), default=0)
-    for letters in product("il", repeat=min(most, _UPRIGHTS)):
+    count = max((_uprights(m.group()) for m in _EITHER.finditer(text)), default=0)
+    for letters in product("il", repeat=min(count, _UPRIGHTS)):
         if "l" in letters:
             yield _EITHER.sub(partial(_lettered, letters), text).translate(_LEET)
 

@@ -61,18 +61,18 @@ def sentences(text: str, *, cells: bool = False) -> tuple[Span, ...]:
         text: What is cut.
         cells: Each cell of a table is a sentence too, and not only each row.
     """
-    found: list[Span] = []
+    sentences: list[Span] = []
     start = 0
     for match in _END.finditer(text):
         if match["cell"]:
             if cells and _parts_cells(text, match):
-                _add(found, text, start, match.start())
+                _add(sentences, text, start, match.start())
                 start = match.end()
         elif _ends_sentence(text, match):
-            _add(found, text, start, match.end())
+            _add(sentences, text, start, match.end())
             start = match.end()
-    _add(found, text, start, len(text))
-    return tuple(found)
+    _add(sentences, text, start, len(text))
+    return tuple(sentences)
 
 
 def around(text: str, span: Span) -> Span:
@@ -121,12 +121,12 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     return _ABBREVIATION.search(before) is None
 
 
-def _add(found: list[Span], text: str, start: int, end: int) -> None:
+def _add(sentences: list[Span], text: str, start: int, end: int) -> None:
     piece = text[start:end]
     stripped = piece.strip()
     if stripped:
         offset = start + len(piece) - len(piece.lstrip())
-        found.append(Span(offset, offset + len(stripped)))
+        sentences.append(Span(offset, offset + len(stripped)))
 
 
 def is_structured(line: str) -> bool:
@@ -182,6 +182,6 @@ def line_before(text: str, position: int) -> str:
 
 def line_after(text: str, position: int) -> str:
     """Return the line from a position on; not all of a very long one."""
-    most = position + _LONGEST_LINE
-    end = text.find("\n", position, most)
-    return text[position : end if end >= 0 else most]
+    limit = position + _LONGEST_LINE
+    end = text.find("\n", position, limit)
+    return text[position : end if end >= 0 else limit]

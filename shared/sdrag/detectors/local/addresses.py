@@ -89,13 +89,13 @@ def _places(words: list[str]) -> bool:
 
 def _find_numbered(tokens: TokenIndex) -> dict[int, int | None]:
     """Return names with a number behind, and where they start: on Dunajska 56."""
-    found: dict[int, int | None] = {}
+    starts: dict[int, int | None] = {}
     for index in tokens.numbers:
         if index and len(tokens.words[index]) <= _HOUSE and tokens.gap(index) == " ":
             start = _street_before(tokens, index)
             if start is not None:
-                found[index - 1] = start
-    return found
+                starts[index - 1] = start
+    return starts
 
 
 def _street_before(tokens: TokenIndex, index: int) -> int | None:

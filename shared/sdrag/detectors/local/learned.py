@@ -79,11 +79,13 @@ class Learned(Confidential):
 
     def __init__(self, text: str) -> None:
         spans = sentences(text)
-        said = [span.of(text) for span in spans]
-        keys = [*map(_key, said)]
+        surfaces = [span.of(text) for span in spans]
+        keys = [*map(_key, surfaces)]
         kept = {key: _remembered.get(key) for key in keys}
         known = {key: heard for key, heard in kept.items() if heard is not None}
-        new = {k: each for k, each in zip(keys, said, strict=True) if k not in known}
+        new = {
+            k: each for k, each in zip(keys, surfaces, strict=True) if k not in known
+        }
         units = [*read_units(new.values())]
         chances = load_head().read(units) if units else []
         for key, unit, row in zip(new, units, chances, strict=True):
@@ -143,9 +145,9 @@ class NamePlaces(Confidential):
         parts = self._sentences[text]
         part = parts[bisect_right(parts, span.start, key=lambda p: p.start) - 1]
         start, end = span.start - part.start, span.end - part.start
-        said = part.of(text)
-        said = said[:start] + said[start:end].capitalize() + said[end:]
-        (unit,) = read_units([said])
+        sentence = part.of(text)
+        sentence = sentence[:start] + sentence[start:end].capitalize() + sentence[end:]
+        (unit,) = read_units([sentence])
         (chances,) = load_head().read([unit])
         none = chances[unit.starts.index(start), 0]
         return bool(none < _PLAIN)

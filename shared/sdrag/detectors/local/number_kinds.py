@@ -192,11 +192,11 @@ class NumberReading(Confidential):
         asked = [number_kinds()[name] for name in kinds]
         if any(_is_sure(kind, value) for kind in asked):
             return True
-        said = self._labels_of(mention.span)
-        if any(kind.name in said for kind in asked):
+        labels = self._labels_of(mention.span)
+        if any(kind.name in labels for kind in asked):
             return True
-        if said and _UNSURE not in said:
-            asked = [kind for kind in asked if said <= kind.may_be]
+        if labels and _UNSURE not in labels:
+            asked = [kind for kind in asked if labels <= kind.may_be]
         if self._is_measured(mention, value):
             return False
         if is_technical(_whole_word(text, mention.span)):
@@ -274,14 +274,14 @@ def labels_beside(text: str, span: Span) -> frozenset[str]:
             return frozenset(kinds)
     behind = _BEHIND.match(text, span.end)
     if behind:
-        said = _label_at_end(_words(behind[1]))
-        if said:
-            return said
+        labels = _label_at_end(_words(behind[1]))
+        if labels:
+            return labels
     start = span.start
     inner = _INNER_LABEL.match(value)
     groups = _GROUPS_BEFORE.search(text, max(0, start - _REACH), start)
-    if inner and (said := _label_at_end(_words(inner.group()), numbered=False)):
-        return said
+    if inner and (labels := _label_at_end(_words(inner.group()), numbered=False)):
+        return labels
     if groups:
         start = groups.start()
     return _label_before(text, start, text[start : span.end])
@@ -291,8 +291,8 @@ def find_labelled(text: str, kinds: frozenset[str]) -> Iterator[Span]:
     """Yield the figures beside which a label says that they are of other kinds."""
     for match in _FIGURES_IN.finditer(text):
         span = Span(*match.span())
-        said = labels_beside(text, span)
-        if said and said.isdisjoint({*kinds, _UNSURE}):
+        labels = labels_beside(text, span)
+        if labels and labels.isdisjoint({*kinds, _UNSURE}):
             yield span
 
 
@@ -354,10 +354,10 @@ def _label_at_end(words: list[str], *, numbered: bool = True) -> frozenset[str]:
     refers = False
     for last in range(len(words), 0, -1):
         for length in range(min(_LONGEST, last), 0, -1):
-            said = _kinds_of(tuple(words[last - length : last]))
-            if said:
+            labels = _kinds_of(tuple(words[last - length : last]))
+            if labels:
                 weak = length == 1 and words[last - 1] in _weak_labels()
-                return said if numbered or not weak else said | {_UNSURE}
+                return labels if numbered or not weak else labels | {_UNSURE}
         if words[last - 1] not in _FILLERS:
             break
         numbered = numbered or words[last - 1] in _NUMBER_WORDS

@@ -38,8 +38,8 @@ def find_mentions(text: str, off: Collection[str] = ()) -> tuple[Mention, ...]:
     view = plain_view(layout)
     if view is None:
         return _sort(_find(layout, off))
-    found = _find(read_cells(view.text), off)
-    return _sort(view.trace(found, lambda mention: mention.type))
+    mentions = _find(read_cells(view.text), off)
+    return _sort(view.trace(mentions, lambda mention: mention.type))
 
 
 def _sort(mentions: Iterable[Mention]) -> tuple[Mention, ...]:

@@ -85,11 +85,11 @@ def capitalise(text: str) -> str:
     pieces: list[str] = []
     done = 0
     for sentence in sentences(text):
-        said = sentence.of(text)
-        if has_no_capitals(said):
+        words = sentence.of(text)
+        if has_no_capitals(words):
             pieces += [
                 text[done : sentence.start],
-                _LOWER_WORD.sub(_capitalise_word, said),
+                _LOWER_WORD.sub(_capitalise_word, words),
             ]
             done = sentence.end
     return "".join([*pieces, text[done:]])

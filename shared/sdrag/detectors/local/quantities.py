@@ -44,10 +44,10 @@ def find_amounts(tokens: TokenIndex) -> Iterator[Candidate]:
             yield from _measure(tokens, index, kind)
 
 
-def _with_lead(text: str, found: Candidate) -> Candidate:
+def _with_lead(text: str, amount: Candidate) -> Candidate:
     """Take the word in front along that says the amount is rough."""
-    lead = _ABOUT.search(text, max(0, found.start - 14), found.start)
-    return found._replace(start=lead.start()) if lead else found
+    lead = _ABOUT.search(text, max(0, amount.start - 14), amount.start)
+    return amount._replace(start=lead.start()) if lead else amount
 
 
 def _measure(tokens: TokenIndex, index: int, kind: str) -> Iterator[Candidate]:

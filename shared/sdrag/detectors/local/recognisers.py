@@ -256,9 +256,9 @@ _YEARED = re.compile(r"\d{4}$")
 _JOINABLE = 0.7
 
 
-def _join_dates(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
+def _join_dates(text: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield neighbours as a whole: 1 March and 31 December 1998."""
-    sure = [each for each in found if each.type in _DATED]
+    sure = [each for each in candidates if each.type in _DATED]
     sure = [date for date in sure if date.confidence >= _JOINABLE]
     by_start = {date.start: date for date in sure}
     for date in sure:

@@ -213,13 +213,13 @@ def is_yaml(text: str, start: int, end: int) -> bool:
     programs = sum(
         _WORD.fullmatch(line["key"].strip("\"'")) is not None for line in keyed
     )
-    said = sum(_SENTENCE.search(line["value"]) is not None for line in keyed)
+    sentences = sum(_SENTENCE.search(line["value"]) is not None for line in keyed)
     turns = [line["key"] for line in keyed if line["item"]]
     is_talk = len(turns) == len(lines) and len({*turns}) > 1
     flat = [line["key"] for line in keyed if not (line["indent"] or line["item"])]
     if len(flat) == len(keyed) > len({*flat}):
         return False  # records, one below the other: a mapping has each key once
-    if programs == len(keyed) and said * 3 < len(keyed) * 2 and not is_talk:
+    if programs == len(keyed) and sentences * 3 < len(keyed) * 2 and not is_talk:
         return True
     listed, mapped = _find_nesting(list(filter(None, lines)))
     return mapped or (listed and programs > 0)

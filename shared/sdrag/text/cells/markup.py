@@ -106,8 +106,7 @@ def read_markup(text: str, start: int, end: int) -> list[Cell]:
 
 def _open(page: _Page, match: re.Match[str]) -> None:
     name, attributes = match["name"].lower(), {}
-    found = list(_ATTRIBUTE.finditer(page.text, *match.span("attrs")))
-    for each in found:
+    for each in _ATTRIBUTE.finditer(page.text, *match.span("attrs")):
         group = each.lastgroup or "bare"
         attributes[each["name"].lower()] = each.span(group)
     says = next(
@@ -164,17 +163,17 @@ def _add_text(page: _Page, start: int, end: int) -> None:
     if start == end:
         return
     tags = [tag for tag, _ in page.open[-4:]]
-    said = text[start:end]
+    content = text[start:end]
     if tags and tags[-1] in _MEDIA:
         page.cells.append(Cell(start, end, "code", tags[-1], "markup", hard=True))
     elif "th" in tags or "dt" in tags or "label" in tags or "legend" in tags:
         page.cells.append(Cell(start, end, "header", "", "markup", hard=True))
-        page.before = said
+        page.before = content
         if "th" in tags and not page.has_data:
-            page.heads[page.column :] = [said]
-    elif said.endswith(":") and len(said) < 60 and "\n" not in said:
+            page.heads[page.column :] = [content]
+    elif content.endswith(":") and len(content) < 60 and "\n" not in content:
         page.cells.append(Cell(start, end, "key", "", "markup", hard=True))
-        page.before = said.rstrip(":")
+        page.before = content.rstrip(":")
     else:
         _add_value(page, start, end, tags)
 

@@ -114,12 +114,12 @@ def _line(
 ) -> Iterator[Cell]:
     """Yield the cells of a line that is not blank."""
     if speaker:
-        (first, last), said, label = speaker
+        (first, last), begin, label = speaker
         yield from _code(start, line[:first])
         while line[last - 1] in " \t,-":
             last -= 1
         yield Cell(start + first, start + last, "speaker", label)
-        yield from _prose(line[said:], start + said)
+        yield from _prose(line[begin:], start + begin)
     elif match := _ANSWER.match(line):
         yield Cell(start + match.start("key"), start + match.end("key"), "key")
         yield from _prose(line[match.end() :], start + match.end())
@@ -134,9 +134,9 @@ def _line(
         yield from _prose(line, start)
 
 
-def _code(start: int, said: str) -> Iterator[Cell]:
-    if said.strip():
-        yield Cell(start, start + len(said), "code", "time")
+def _code(start: int, text: str) -> Iterator[Cell]:
+    if text.strip():
+        yield Cell(start, start + len(text), "code", "time")
 
 
 _SAYS = re.compile(
@@ -176,17 +176,17 @@ def _field(start: int, line: str, field: re.Match[str]) -> Iterator[Cell]:
         yield from _labelled(value, offset, field[group])
 
 
-def _labelled(said: str, offset: int, label: str) -> Iterator[Cell]:
+def _labelled(text: str, offset: int, label: str) -> Iterator[Cell]:
     """Yield a value, and in front of an address whose it is."""
     done = 0
-    for cell in find_writers(said, offset):
-        if said[done : cell.start - offset].strip(" ,;\"'"):
+    for cell in find_writers(text, offset):
+        if text[done : cell.start - offset].strip(" ,;\"'"):
             begin, stop = offset + done, cell.start
             yield Cell(begin, stop, "field", label)
         yield cell
         done = cell.end - offset
-    if said[done:].strip():
-        begin, stop = offset + done, offset + len(said)
+    if text[done:].strip():
+        begin, stop = offset + done, offset + len(text)
         yield Cell(begin, stop, "field", label)
 
 
@@ -198,16 +198,16 @@ _UNITS = word_set(
 )
 
 
-def _end_of_value(said: str) -> int:
+def _end_of_value(text: str) -> int:
     """
     Return where a value without quotation marks ends: `age=47 rejected by gate`.
 
     Behind one that begins with a small letter nothing tells, so all of it counts.
     """
-    words = said.split(" ")
+    words = text.split(" ")
     many = 1
     if not _FITS.match(words[0]):
-        return len(said)
+        return len(text)
     while many < len(words) and (
         _FITS.match(words[many]) or words[many].lower().strip(".,") in _UNITS
     ):
@@ -215,15 +215,15 @@ def _end_of_value(said: str) -> int:
     return len(" ".join(words[:many]))
 
 
-def _prose(said: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
+def _prose(text: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
     """
     Yield the pairs that are in prose: `name=rosa`, `?name=rosa`, `Rosa <r@x.org>`.
 
     `logged`: a machine wrote it, so each pair is by itself.
     """
     pairs: list[tuple[int, tuple[Cell, ...]]] = []
-    if "=" in said:
-        for match in (*_QUERY.finditer(said), *_PAIR.finditer(said)):
+    if "=" in text:
+        for match in (*_QUERY.finditer(text), *_PAIR.finditer(text)):
             group = match.lastgroup or "value"
             group = "value" if match.re is _QUERY else group
             group = "quoted" if group == "quote" else group
@@ -240,7 +240,7 @@ def _prose(said: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
             )
             named = Cell(offset + key[0], offset + key[1], "key", hard=hard)
             pairs.append((named.start, (named, field)))
-    pairs += ((cell.start, (cell,)) for cell in find_writers(said, offset))
+    pairs += ((cell.start, (cell,)) for cell in find_writers(text, offset))
     done = offset
     for start, cells in sorted(pairs):
         if start >= done and cells[-1].start < cells[-1].end:

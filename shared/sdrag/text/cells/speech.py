@@ -92,17 +92,17 @@ Line = tuple[int, int]
 
 def find_turns(text: str, lines: Sequence[Line]) -> frozenset[str]:
     """Return who speaks by a word and a colon, where lines are a conversation."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     spoken = 0
     for start, end in lines:
         if match := _TURN.match(text, start, end):
-            found[match["name"]] += 1
+            counts[match["name"]] += 1
             spoken += bool(_SENTENCE.search(text[match.end() : end].rstrip()))
-    total = found.total()
-    needed = total * 2 if len(found) == total else total
+    total = counts.total()
+    needed = total * 2 if len(counts) == total else total
     if total < _FEWEST_TURNS or spoken * 3 < needed:
         return frozenset()
-    return frozenset(found)
+    return frozenset(counts)
 
 
 def find_speaker(
@@ -116,9 +116,9 @@ def find_speaker(
     for pattern in (_CHAT, _VOICE, _JOINED, _NICK, _BY, _WROTE):
         match = pattern.match(line)
         if match and not (pattern is _CHAT and _LOGGED.match(line)):
-            said = match.end() if pattern is not _WROTE else match.end(_group(match))
+            begin = match.end() if pattern is not _WROTE else match.end(_group(match))
             bare = pattern is _CHAT and _group(match) == "name" and _BARE.match(line)
-            return match.span(_group(match)), said, TURN if bare else SPEAKER
+            return match.span(_group(match)), begin, TURN if bare else SPEAKER
     match = _ALONE.match(line)
     if match and after.strip() and not _ALONE.match(after):
         return match.span(_group(match)), match.end(_group(match)), SPEAKER
@@ -143,15 +143,15 @@ def find_signature(line: str) -> tuple[int, int] | None:
     return match.span("name") if match else None
 
 
-def find_writers(said: str, offset: int) -> Iterator[Cell]:
+def find_writers(text: str, offset: int) -> Iterator[Cell]:
     """Yield whose an address in angle brackets is, and handles: `<@rosa>`, `u/rosa`."""
-    found: list[tuple[int, int]] = []
-    if "<" in said or "[mailto" in said or "(+" in said:
-        found += (match.span("name") for match in _WRITER.finditer(said))
-    if "<@" in said or "u/" in said:
-        found += (m.span(m.lastgroup or 0) for m in _HANDLE.finditer(said))
+    spans: list[tuple[int, int]] = []
+    if "<" in text or "[mailto" in text or "(+" in text:
+        spans += (match.span("name") for match in _WRITER.finditer(text))
+    if "<@" in text or "u/" in text:
+        spans += (m.span(m.lastgroup or 0) for m in _HANDLE.finditer(text))
     done = 0
-    for first, last in sorted(found):
+    for first, last in sorted(spans):
         if first >= done:
             yield Cell(offset + first, offset + last, "speaker", TURN)
             done = last

@@ -79,13 +79,13 @@ _FEWEST_COLUMNS = _FEWEST_ROWS = 2
 
 
 def _rows(
-    text: str, lines: Sequence[Line], first: int, separator: str, most: int
+    text: str, lines: Sequence[Line], first: int, separator: str, limit: int
 ) -> tuple[list[Row], int, bool]:
     """Return rows of as many cells, the line behind them, and if one is a rule."""
     framed = text[slice(*lines[first])].lstrip().startswith("|")
     rows = [_row(text, lines, first, separator, framed=framed)]
     done, ruled = first + rows[0].lines, False
-    while done < len(lines) and len(rows) <= most:
+    while done < len(lines) and len(rows) <= limit:
         start, end = lines[done]
         if separator == "|" and len(rows) == 1 and _RULE.match(text[start:end]):
             ruled, done = True, done + 1
@@ -197,8 +197,8 @@ def _row(
             if position < end and text[position] != separator:
                 return Row((), 1)
         else:
-            found = text.find(separator, position, end)
-            last = end if found < 0 else found
+            mark = text.find(separator, position, end)
+            last = end if mark < 0 else mark
             cells.append((position, last, False))
             position = last
         if position >= end:
@@ -217,15 +217,15 @@ def _closing(
     end = lines[last][1]
     position = start
     while True:
-        found = text.find('"', position, end)
-        if found < 0:
+        mark = text.find('"', position, end)
+        if mark < 0:
             return None
-        if text[found + 1 : found + 2] != '"':
+        if text[mark + 1 : mark + 2] != '"':
             number = index
-            while lines[number][1] < found:
+            while lines[number][1] < mark:
                 number += 1
-            return found, number
-        position = found + 2
+            return mark, number
+        position = mark + 2
 
 
 def _barred(
@@ -234,14 +234,14 @@ def _barred(
     """Return the cells between bars; `framed` rows have one at both ends."""
     cells, position = [], start
     while True:
-        found = text.find("|", position, end)
-        while found > 0 and text[found - 1] == "\\":
-            found = text.find("|", found + 1, end)
-        last = end if found < 0 else found
+        mark = text.find("|", position, end)
+        while mark > 0 and text[mark - 1] == "\\":
+            mark = text.find("|", mark + 1, end)
+        last = end if mark < 0 else mark
         cells.append((position, last, False))
-        if found < 0:
+        if mark < 0:
             break
-        position = found + 1
+        position = mark + 1
     if framed and cells and text[start:end].lstrip().startswith("|"):
         cells = cells[1:]
         if cells and text[start:end].rstrip().endswith("|"):

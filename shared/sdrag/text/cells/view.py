@@ -108,14 +108,16 @@ class PlainView(Confidential):
         if last:
             yield last
 
-    def trace(self, found: Iterable[F], kind: Callable[[F], Hashable]) -> Iterator[F]:
+    def trace(
+        self, detections: Iterable[F], kind: Callable[[F], Hashable]
+    ) -> Iterator[F]:
         """
         Yield what was found in the lines where it stands in the text that was read.
 
         `kind`: of what keys are counted together; nothing for what finds no keys.
         """
         in_labels: dict[Hashable, list[F]] = {}
-        for each in found:
+        for each in detections:
             origins = [origin for _, origin in self.origins(each.span)]
             yield from (replace(each, span=origin) for origin in origins)
             if not origins and (kinds := kind(each)) is not None:
@@ -132,7 +134,7 @@ class PlainView(Confidential):
             if self.pieces[at][1] > span.start:
                 yield self.pieces[at]
 
-    def _find_keys(self, found: Iterable[F]) -> Iterator[tuple[Span, F]]:
+    def _find_keys(self, detections: Iterable[F]) -> Iterator[tuple[Span, F]]:
         """
         Yield the keys that are values themselves, as in `{"rosa": 3, "dmitri": 7}`.
 
@@ -141,7 +143,7 @@ class PlainView(Confidential):
         comes with the least sure of what makes it one.
         """
         sure: dict[tuple[int, int], F] = {}
-        for one in found:
+        for one in detections:
             for word in self._words_in(one.span):
                 if word not in sure or sure[word].confidence < one.confidence:
                     sure[word] = one
@@ -157,7 +159,7 @@ class PlainView(Confidential):
                 yield label.span, weakest
 
     def _rate(
-        self, found: AbstractSet[tuple[int, int]]
+        self, spans: AbstractSet[tuple[int, int]]
     ) -> Iterator[tuple[Label, float, bool]]:
         """
         Yield the labels of which all words were found.
@@ -165,7 +167,7 @@ class PlainView(Confidential):
         Each with the share of the keys beside it that were, and whether it stands there
         but once.
         """
-        whole = [e for e in self.labels if len(e.key) > 1 and found >= {*e.words}]
+        whole = [e for e in self.labels if len(e.key) > 1 and spans >= {*e.words}]
         often = Counter((each.path, each.key) for each in self.labels)
         beside = Counter(path for path, _ in often)
         taken = Counter(path for path, _ in {(each.path, each.key) for each in whole})
@@ -216,17 +218,17 @@ def _write(layout: Layout) -> PlainView:
                 lines.begin()
                 lines.label(write_lead(cell.label, cell.path), key)
             lines.add(tags or "")
-            for said, origin, length in _undo(layout.text, cell):
-                lines.add(said, origin, length)
+            for decoded, origin, length in _undo(layout.text, cell):
+                lines.add(decoded, origin, length)
             key = None
         elif cell.role == "key":
             if key is not None:  # what it names is no value
                 lines.begin()
-                lines.label(f"{label_words(lines.said(key)).capitalize()}: ", key)
+                lines.label(f"{label_words(lines.read(key)).capitalize()}: ", key)
             key = cell
         done, before = -1 if cell.hard else cell.end, cell
     for cell in layout.cells:
-        if cell.hard and cell.role in NAMING and _may_tell(lines.said(cell), cell):
+        if cell.hard and cell.role in NAMING and _may_tell(lines.read(cell), cell):
             lines.begin()
             lines.copy(cell)
     return PlainView("".join(lines.lines), tuple(lines.pieces), tuple(lines.labels))
@@ -258,7 +260,7 @@ class _Lines:
         self.labels: list[Label] = []
         self.position = 0
 
-    def said(self, cell: Cell) -> str:
+    def read(self, cell: Cell) -> str:
         return self.text[cell.start : cell.end]
 
     def begin(self) -> None:
@@ -266,18 +268,18 @@ class _Lines:
         self.add("\n\n" if self.position else "")
 
     def copy(self, cell: Cell) -> None:
-        self.add(self.said(cell), cell.start, cell.end - cell.start)
+        self.add(self.read(cell), cell.start, cell.end - cell.start)
 
-    def add(self, said: str, origin: int = -1, length: int = 0) -> None:
-        end = self.position + len(said)
-        if origin >= 0 and said:
+    def add(self, text: str, origin: int = -1, length: int = 0) -> None:
+        end = self.position + len(text)
+        if origin >= 0 and text:
             self.pieces.append((self.position, end, origin, origin + length))
-        self.lines.append(said)
+        self.lines.append(text)
         self.position = end
 
     def label(self, lead: str, key: Cell | None) -> None:
         """Add a label, and note where the words of its key stand in it."""
-        words = label_words(self.said(key)).lower() if key else ""
+        words = label_words(self.read(key)).lower() if key else ""
         at = lead.lower().rfind(words)
         places = []
         for word in words.split() if at >= 0 else ():
@@ -285,7 +287,7 @@ class _Lines:
             places.append((self.position + at, self.position + at + len(word)))
             at += len(word)
         if key and places:
-            label = Label(self.said(key), key.span, key.path, tuple(places))
+            label = Label(self.read(key), key.span, key.path, tuple(places))
             self.labels.append(label)
         self.add(lead)
 
@@ -343,6 +345,6 @@ def _say(atom: str) -> str:
     if atom[0] == '"':
         return '"'
     with suppress(ValueError):
-        said: str = json.loads(f'"{atom}"')
-        return said if not 0xD800 <= ord(said) <= 0xDFFF else "\ufffd"
+        character: str = json.loads(f'"{atom}"')
+        return character if not 0xD800 <= ord(character) <= 0xDFFF else "\ufffd"
     return atom[1:] if atom[1] != "x" else bytes.fromhex(atom[2:]).decode("latin-1")

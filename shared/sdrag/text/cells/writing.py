@@ -139,12 +139,12 @@ def place(layout: Layout, placeholders: Mapping[Span, str]) -> tuple[Edit, ...]:
     """
     by_cell: dict[Cell, list[tuple[Span, str]]] = {}
     edits: list[Edit] = []
-    for span, said in sorted(placeholders.items()):
+    for span, placeholder in sorted(placeholders.items()):
         cell = layout.at(span.start)
         if cell is None or cell.form == "text" or span.end > cell.end:
-            edits.append((span.start, span.end, said))
+            edits.append((span.start, span.end, placeholder))
         else:
-            by_cell.setdefault(cell, []).append((span, said))
+            by_cell.setdefault(cell, []).append((span, placeholder))
     keys: Counter[tuple[tuple[str, ...], str]] = Counter()
     for cell, rows in by_cell.items():
         if cell.role == "key" and cell.hard:
@@ -159,18 +159,18 @@ def _number(
     keys: Counter[tuple[tuple[str, ...], str]],
 ) -> list[tuple[Span, str]]:
     """Number keys that would be equal: of two equal ones a parser keeps the last."""
-    span, said = rows[0]
-    keys[cell.path, said] += 1
-    number = keys[cell.path, said]
-    return [(span, f"{said} {number}" if number > 1 else said), *rows[1:]]
+    span, placeholder = rows[0]
+    keys[cell.path, placeholder] += 1
+    number = keys[cell.path, placeholder]
+    return [(span, f"{placeholder} {number}" if number > 1 else placeholder), *rows[1:]]
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return a text with edits, which are sorted and apart."""
     pieces: list[str] = []
     done = 0
-    for start, end, said in edits:
-        pieces += [text[done:start], said]
+    for start, end, placeholder in edits:
+        pieces += [text[done:start], placeholder]
         done = max(done, end)
     return "".join([*pieces, text[done:]])
 
@@ -182,36 +182,36 @@ def _write(text: str, cell: Cell, rows: list[tuple[Span, str]]) -> Iterator[Edit
     elif cell.form in {"plain", "flow"}:
         yield from _quote(text, cell, rows, "'")
     elif cell.form == "csv" and any(
-        not _SEPARATORS.isdisjoint(said) for _, said in rows
+        not _SEPARATORS.isdisjoint(placeholder) for _, placeholder in rows
     ):
         yield from _quote(text, cell, rows, '"')
     else:
-        for span, said in rows:
-            yield span.start, span.end, _escape(said, cell)
+        for span, placeholder in rows:
+            yield span.start, span.end, _escape(placeholder, cell)
 
 
-def _escape(said: str, cell: Cell) -> str:
+def _escape(placeholder: str, cell: Cell) -> str:
     if cell.form == "double":
-        return json.dumps(said, ensure_ascii=False)[1:-1]
+        return json.dumps(placeholder, ensure_ascii=False)[1:-1]
     if cell.form == "single":
-        return said.replace("'", "\u2019")
+        return placeholder.replace("'", "\u2019")
     if cell.form == "doubled":
-        return said.replace('"', '""')
-    return html.escape(said) if cell.form == "markup" else said
+        return placeholder.replace('"', '""')
+    return html.escape(placeholder) if cell.form == "markup" else placeholder
 
 
 def _quote(
     text: str, cell: Cell, rows: list[tuple[Span, str]], mark: str
 ) -> Iterator[Edit]:
     """Yield edits that put quotation marks around a cell, and double those in it."""
-    (first, said), *_ = rows
+    (first, placeholder), *_ = rows
     if mark == "'" and (first.start, first.end) == (cell.start, cell.end):
-        yield cell.start, cell.end, json.dumps(said, ensure_ascii=False)
+        yield cell.start, cell.end, json.dumps(placeholder, ensure_ascii=False)
         return
     hidden = [(span.start, span.end) for span, _ in rows]
     edits = [
-        (a, b, said.replace(mark, mark * 2))
-        for (a, b), (_, said) in zip(hidden, rows, strict=True)
+        (a, b, placeholder.replace(mark, mark * 2))
+        for (a, b), (_, placeholder) in zip(hidden, rows, strict=True)
     ]
     at = text.find(mark, cell.start, cell.end)
     while at >= 0:
