@@ -20,13 +20,21 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sdrag.embeddings import embed_tokens
+from sdrag.guardrails.statements.facts import (
+    bounds_differ,
+    figures_differ,
+    missing_facts,
+    names_differ,
+)
+from sdrag.guardrails.statements.polarity import polarity_differs
+from sdrag.guardrails.statements.quantities import read_quantities
 from sdrag.guardrails.statements.words import (
     TokenText,
     content_words,
@@ -43,15 +51,6 @@ from sdrag.vocabulary import SCORE_DIGITS, Span
 if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
     Pieces = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-from collections.abc import Callable, Iterable
-
-from sdrag.guardrails.statements.facts import (
-    bounds_differ,
-    figures_differ,
-    missing_facts,
-    names_differ,
-)
-from sdrag.guardrails.statements.polarity import polarity_differs
 
 Weights = Mapping[str, float]
 """The content words of a claim, with weights that sum to 1."""
@@ -239,6 +238,15 @@ _UNIVERSAL = word_set(
     "all every each everyone everybody everything always entirely completely both"
     " invariably whenever wholly"
 )
+_COMPARATIVES = word_set(
+    "than least better best worse worst older oldest younger youngest longer longest"
+    " shorter shortest larger largest bigger biggest smaller smallest higher highest"
+    " lower lowest earlier earliest later latest greater greatest richer richest poorer"
+    " poorest taller tallest heavier heaviest lighter lightest faster fastest slower"
+    " slowest exceed exceeds exceeded exceeding"
+)
+_COMPARED = 2
+"""So many figures of the evidence can be compared."""
 _TIMES = word_set("day week month year hour minute night morning evening quarter time")
 
 
@@ -309,6 +317,24 @@ def quantifiers_differ(claim: TokenText, evidence: TokenText) -> bool:
     return _has_universal(claim) and known.isdisjoint(_UNIVERSAL | {"any"})
 
 
+def comparisons_differ(claim: TokenText, evidence: TokenText) -> bool:
+    """Say whether the claim compares what the evidence neither compares nor counts."""
+    return (
+        _compares(claim)
+        and not _compares(evidence)
+        and len(read_quantities(evidence)) < _COMPARED
+    )
+
+
+def _compares(tokens: TokenText) -> bool:
+    """Look for *later* and *than*, and for *more* that counts nothing after it."""
+    ends = (*(not token.text[:1].isalnum() for token in tokens[1:]), True)
+    return any(
+        token.text in _COMPARATIVES or (token.text in {"more", "less"} and ends)
+        for token, ends in zip(tokens, ends, strict=False)
+    )
+
+
 def _has_universal(tokens: TokenText) -> bool:
     """Look for *all* and the like; *each day*, *after all* and *both 3* are none."""
     padded = ["", *(token.text for token in tokens), ""]
@@ -327,4 +353,5 @@ _RULES: dict[str, Callable[[TokenText, TokenText], bool]] = {
     "names": names_differ,
     "polarity": polarity_differs,
     "quantifiers": quantifiers_differ,
+    "comparisons": comparisons_differ,
 }
