@@ -119,11 +119,14 @@ def written(subjects: Iterable[Subject] = SUBJECTS) -> str:
     listed, parts = list(subjects), []
     for framework, title in TITLES.items():
         own = [subject for subject in listed if subject.framework == framework]
-        rows = [[f"`{s.name}`", _not_sealed(s)] for s in own]
+        classes: dict[str, list[str]] = {}
+        for subject in own:
+            classes.setdefault(_not_sealed(subject), []).append(f"`{subject.name}`")
+        rows = [[", ".join(names), surfaces] for surfaces, names in classes.items()]
         surfaces = ", ".join(surfaces_of(own[0]))
         modes = ", ".join(dict.fromkeys(mode for s in own for mode in s.modes))
         parts += [f"### {title}", "", f"Surfaces: {surfaces}. Modes: {modes}.", ""]
-        parts += [_table(["class", "not sealed"], rows), ""]
+        parts += [_table(["classes", "not sealed"], rows), ""]
     for title, rows in CHANNEL_TABLES.items():
         parts += [f"### {title}", "", _channel_table(rows), ""]
     return "\n".join(parts).rstrip() + "\n"
