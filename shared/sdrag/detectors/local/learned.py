@@ -53,6 +53,10 @@ _LIKELY = 0.3
 _ADDRESSED = TITLES | word_set("forms_of_address")
 _LETTERS, _NAMED = 3, 5
 """An address has so many letters for each figure, and in its longest word."""
+_NEVER_IN_ADDRESS = FUNCTION_WORDS & {
+    *("about", "after", "before", "but", "by", "for", "from", "had", "has", "is"),
+    *("or", "that", "to", "was", "were", "with"),
+}
 
 
 class _Heard(NamedTuple):
@@ -184,6 +188,8 @@ def _runs(sentence: str, unit: Unit, column: Array, type_: str) -> Iterator[list
         small = capitals and words[index].islower() and words[index] not in PARTICLES
         if type_ == "PERSON" and small:  # Calloway v. Boon
             continue
+        if type_ == "ADDRESS" and words[index] in _NEVER_IN_ADDRESS:
+            continue  # 0018 about Jonathan
         if groups and groups[-1][-1] == index - 1:
             groups[-1].append(index)
         else:
