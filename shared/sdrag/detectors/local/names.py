@@ -20,6 +20,7 @@ from sdrag.detectors.local.tables import (
     OFFICES,
     ORGANISATION_HEADS,
     PLACE_HEADS,
+    PLACE_OF,
     STREET_HEADS,
     TITLES,
     is_common,
@@ -37,6 +38,7 @@ _FEASTS = frozenset(("Day", "Eve"))
 _EPONYMS = word_set("eponyms")
 _EPONYM_AFTER = re.compile(r"(?:'s)? (?:disease|syndrome|dementia|lymphoma|palsy)\b")
 _DIRECTIONS = listed("North South East West Northern Southern Eastern Western")
+_STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
 _HIGHEST = listed("Court Cassation Supreme Constitutional Chamber Division")
 _RARE = 12_000
 """Few texts speak of a word of this rank: reindeer, husbandry."""
@@ -173,6 +175,8 @@ def _region(run: Run) -> Guess:
     south = words[0] in _DIRECTIONS and " ".join(words[1:]) in tables.countries()
     if south or not tables.countries().isdisjoint(words):
         return "LOCATION", 0.5 if words[0] in _DIRECTIONS else 0.45
+    if words[0] in PLACE_OF and "of" in words and len(words) > 2:
+        return "LOCATION", 0.7 if words[0] not in _STATES else 0.45
     return None
 
 
