@@ -120,8 +120,7 @@ _COMMANDS_HEAD = """\
 # Commands
 
 The command `sdrag` comes with the extra `cli`. It ends with 0 when all is well, with 1
-when it found something wrong, and with 2 for a wrong call or file. `--help` after a
-command shows what this page shows.
+when it found something wrong, and with 2 for a wrong call or file.
 """
 
 

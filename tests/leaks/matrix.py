@@ -119,10 +119,7 @@ def written(subjects: Iterable[Subject] = SUBJECTS) -> str:
     listed, parts = list(subjects), []
     for framework, title in TITLES.items():
         own = [subject for subject in listed if subject.framework == framework]
-        classes: dict[str, list[str]] = {}
-        for subject in own:
-            classes.setdefault(_not_sealed(subject), []).append(f"`{subject.name}`")
-        rows = [[", ".join(names), surfaces] for surfaces, names in classes.items()]
+        rows = _grouped((f"`{s.name}`", _not_sealed(s)) for s in own)
         surfaces = ", ".join(surfaces_of(own[0]))
         modes = ", ".join(dict.fromkeys(mode for s in own for mode in s.modes))
         parts += [f"### {title}", "", f"Surfaces: {surfaces}. Modes: {modes}.", ""]
@@ -147,8 +144,8 @@ def _not_sealed(subject: Subject) -> str:
 
 def _channel_table(names: Iterable[str]) -> str:
     """Write what each framework's channels are, and why an open one is open."""
-    rows = [[name, *(_channel_cell(name, own) for own in TITLES)] for name in names]
-    return _table(["way out", *TITLES.values()], rows)
+    rows = ((name, *(_channel_cell(name, own) for own in TITLES)) for name in names)
+    return _table(["way out", *TITLES.values()], _grouped(rows))
 
 
 def _channel_cell(name: str, framework: str) -> str:
@@ -158,6 +155,14 @@ def _channel_cell(name: str, framework: str) -> str:
         if (channel.framework, channel.name) == (framework, name)
     }
     return "; ".join(sorted(said)) or ABSENT
+
+
+def _grouped(rows: Iterable[tuple[str, ...]]) -> list[list[str]]:
+    """Give the names of rows that say the same one row."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for name, *cells in rows:
+        names.setdefault(tuple(cells), []).append(name)
+    return [["; ".join(each), *cells] for cells, each in names.items()]
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -88,8 +88,8 @@ def bind(
     """
     Locate what a policy withholds in an index once, not at every question.
 
-    Can be interrupted: what was located is kept, and the next run goes on from there.
-    With a model, the bar shows calls, tokens and the time that is left.
+    A run that was interrupted goes on at the next. With a model, the bar shows calls,
+    tokens and the time left.
 
     Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
     """

@@ -88,8 +88,7 @@ def check(
     Say what each sentence of a policy hides, try it, and run the examples.
 
     Quotes the policy, which may be confidential; with --json ids and types alone. Ends
-    with 1 if an example fails or a sentence would be refused, and with 2 if a file is
-    no valid policy.
+    with 1 if an example fails or a sentence would be refused.
 
     Example: sdrag check policy.yaml
     """

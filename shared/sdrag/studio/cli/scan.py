@@ -58,9 +58,8 @@ def scan(
     """
     Find text in documents that a model could take as an instruction.
 
-    With --contradictions finds pairs of documents that contradict each other. Reads the
-    formats of `sdrag preview`. Ends with 1 if something is found, or a file cannot be
-    read.
+    Reads the formats of `sdrag preview`. Ends with 1 if something is found, or a file
+    cannot be read.
 
     Example: sdrag scan documents --policy policy.yaml --quote
 

@@ -67,10 +67,10 @@ def tune(
     """
     Try edge thresholds and ceilings of masking on documents whose links are known.
 
-    The first table says, for each `edge_threshold`, how many of the known links are
-    found, how many others, and precision, recall and F1. The second says, with the best
-    of these, what the ceilings of documents and chains mask, and how many links they
-    leave. A document of a file with several is named as `sdrag preview` names it.
+    The first table has, for each `edge_threshold`, the known links and others that are
+    found, precision, recall and F1; the second, with the best of these, what ceilings
+    of documents and chains mask, and how many links they leave. A document of a file
+    with several is named as `sdrag preview` names it.
 
     Example: sdrag tune sample --policy policy.yaml --plot tune.svg
     """
