@@ -45,6 +45,12 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
     ),
     "another language": lambda p: _is_refused(p, "It is not in English."),
     "a slip of the pen": lambda p: _is_understood(p) and "is read as" in p.reason,
+    "a name that looks like a slip": lambda p: _is_understood(p) and p.kind == "named",
+    "an order and more than it": lambda p: _is_understood(p) and p.kind == "meaning",
+    "a permission with a slip": (
+        lambda p: p.kind == "only" and _is_refused(p, "It says what may be disclosed")
+    ),
+    "an order at the end": lambda p: _is_understood(p) and p.kind == "types",
     "a slip that may be of two words": lambda p: _is_refused(p, "is in no dictionary"),
     "nothing": lambda p: p.status == "needs_model",
     "terms of a trade": lambda p: _is_understood(p) and p.cues,
@@ -90,7 +96,9 @@ def test_the_place_of_a_slip_is_said() -> None:
     """And which word of a policy is meant; the author's word is not quoted."""
     reason = _parsed("Remove the nmaes of witneses").reason
 
-    assert reason == "Word 3 is read as \u201cnames\u201d."
+    names, witnesses = reason.split(". ")
+    assert names == "Word 3 is read as \u201cnames\u201d"
+    assert witnesses == "Word 5 is read as \u201cwitnesses\u201d."
 
 
 def test_what_names_types_asks_for_them() -> None:

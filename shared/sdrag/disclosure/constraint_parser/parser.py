@@ -161,8 +161,9 @@ def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
     reason = _why_not_understood(parsed, plain, words, unknown)
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
-    warning = warning or _warn_of_slips(text) or _warn(parsed, plain, words, unknown)
-    return replace(parsed, reason=warning)
+    warning = warning or _warn(parsed, plain, words, unknown)
+    told = " ".join(filter(None, (_warn_of_slips(text), warning)))
+    return replace(parsed, reason=told)
 
 
 def _parse_content(text: str) -> ParsedConstraint:
@@ -241,12 +242,14 @@ def _why_not_understood(
 
 
 def _warn_of_slips(text: str) -> str:
-    """Say as what a word is read that is a slip of the pen."""
-    for place, word in number_words(plain_text(text)).items():
-        meant = correct(word.lower() if place == 1 else word)
-        if meant not in {word, word.lower()}:
-            return f"Word {place} is read as \u201c{meant}\u201d."
-    return ""
+    """Say as what words are read that are slips of the pen."""
+    words = number_words(plain_text(text)).items()
+    meant = {place: (word, correct(word, opens=place == 1)) for place, word in words}
+    return " ".join(
+        f"Word {place} is read as \u201c{other}\u201d."
+        for place, (word, other) in meant.items()
+        if other != word
+    )
 
 
 def _warn(

@@ -130,7 +130,7 @@ def read_types_and_topics(text: str) -> ParsedConstraint:
     numbered = types_of(["codes"]) - everywhere if kinds else frozenset()
     types = everywhere.union(numbered, *(topic.types for topic in topics))
     if names or kinds or any(wording.known for wording in wordings):
-        meaning = pattern("meaning").search(subject_of(content)) is not None
+        meaning = pattern("meaning").search(content) is not None
     else:
         meaning = not any(whole)
     meaning = (
@@ -267,12 +267,11 @@ def _says_more(content: str, spans: Sequence[Span]) -> bool:
     """
     if asks_for_names(content):
         return False
-    subject = subject_of(content)
-    start = content.find(subject)
-    end = start + len(subject)
-    for part in parts_of(content[:end], start):
+    for part in parts_of(content, content.find(subject_of(content))):
         words = list(content_words(part.group()))
-        shares = len(words) == 1 and not words[0].endswith("s") and part.end() < end
+        shares = (
+            len(words) == 1 and not words[0].endswith("s") and part.end() < len(content)
+        )
         known = any(_span(part).overlaps(other) for other in spans)
         if words and not known and not shares:
             return True

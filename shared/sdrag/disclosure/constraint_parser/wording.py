@@ -61,19 +61,20 @@ def spell_out(text: str) -> str:
     """
     spelt = _SHORTHAND_WORD.sub(_in_full, text)
     if is_english(text, ()):
-        spelt = _SHORTHAND_WORD.sub(_correct, spelt)
+        spelt = _WORD.sub(_correct, spelt)
     rest = pattern("rest", "^(.*?)[,;.:-]? ?(?:{})[ .!]*$").match(spelt)
     if rest and pattern("hurried", "(?:{})").search(rest[1]):
         spelt = rest[1].rstrip()
+    if not pattern("hurried", "(?:{})").search(spelt):
+        return spelt
     subject = subject_of(spelt)
-    spelt = spelt.replace(subject, _NUMBER.sub(r"\1 numbers", subject), 1)
     bare = _DETERMINER.sub("", subject.lower().strip(" .:!"))
     return spelt.replace(subject, _subjects().get(bare, subject), 1)
 
 
 _SHORTHAND_WORD = re.compile(r"\"[^\"]*\"|(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])")
+_WORD = re.compile(r"\"[^\"]*\"|(?<![\w\"'/&@.-])[^\W\d_]{4,}(?![\w\"&@]|[.'-]\w)")
 _NAMED = re.compile(r" [A-Z]")
-_NUMBER = re.compile(r"(\w) no\.?$")
 _DETERMINER = re.compile(r"^(?:(?:all|any|every|each|the|of) )+")
 
 
@@ -88,10 +89,7 @@ def _in_full(match: re.Match[str]) -> str:
 
 
 def _correct(match: re.Match[str]) -> str:
-    """Correct a word that opens a constraint or has no capital, and is not quoted."""
-    said = match.group()
-    meant = correct(said.lower() if match.start() == 0 else said)
-    return said if meant == said.lower() else meant
+    return correct(match.group(), opens=match.start() == 0)
 
 
 @lru_cache(maxsize=1)

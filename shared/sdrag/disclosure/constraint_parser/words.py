@@ -246,17 +246,28 @@ def is_slip(word: str) -> bool:
     return bool(_meant_by(fold_text(word)))
 
 
-def correct(word: str) -> str:
+def correct(word: str, *, opens: bool = False) -> str:
     """
     Return the one word that a slip of the pen is nearest to, or else the word.
 
-    Singular and plural are one.
+    It begins and ends as that one, or has its letters in another order. Singular and
+    plural are one. A word with a capital is somebody's name, unless it `opens` a
+    sentence and is in no list of names.
     """
-    if not word.islower() or is_known(word):
+    lower = word.lower() if opens else word
+    if not lower.islower() or is_known(lower) or is_listed_name(word):
         return word
-    meant = sorted(_meant_by(word), key=len)
+    meant = sorted((w for w in _meant_by(lower) if _may_be_slip(lower, w)), key=len)
     is_one = len({other.startswith(meant[0]) for other in meant}) == 1
     return meant[-1] if is_one else word
+
+
+def _may_be_slip(word: str, meant: str) -> bool:
+    if sorted(word) == sorted(meant):
+        return True
+    ending = word.startswith(meant) or meant.startswith(word)
+    ends = (word[0], word[-1]) == (meant[0], meant[-1])
+    return len(word) >= _LONG_ENOUGH and ends and not ending
 
 
 def _meant_by(word: str) -> list[str]:
