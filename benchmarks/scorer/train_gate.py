@@ -208,15 +208,20 @@ def validation(
     sets = {"passages": [p for t in aside for p in all_pairs(t, strangers)]}
     trades = [text for trade in policies for text in trade if is_aside(trade[0])]
     if trades:
-        sets["trades"] = [pair for text in trades for pair in all_pairs(text)]
+        sets["trades"] = with_few_absent([p for t in trades for p in all_pairs(t)])
     for name, held_out in (("documents", False), ("held out", True)):
         texts = read_documents(documents, read_constraints(held_out=held_out))
         chosen = [p for t in texts if is_aside(t) for p in all_pairs(t)]
-        absent = [p for p in chosen if not p.marks]
-        few = random.Random(1).sample(absent, min(len(absent), 2000))
-        if len(few) < len(chosen):
-            sets[name] = [p for p in chosen if p.marks] + few
+        if any(pair.marks for pair in chosen):
+            sets[name] = with_few_absent(chosen)
     return sets
+
+
+def with_few_absent(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return all that hold what is withheld, and some of the others."""
+    absent = [pair for pair in pairs if not pair.marks]
+    few = random.Random(1).sample(absent, min(len(absent), 2000))
+    return [pair for pair in pairs if pair.marks] + few
 
 
 def blocks(
