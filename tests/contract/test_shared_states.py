@@ -224,7 +224,7 @@ def test_no_table_and_no_log_of_the_server_holds_text(postgres, postgres_url):
     assert CORPUS[0].id in held  # ids of the store are kept as they are
     assert "INSERT INTO finding" in logged
     assert "INSERT INTO shown" in logged
-    words = "witness Jonathan forgets crowns quay amounts Riverside Clinic 2021 boat"
-    for text in words.split():
+    words = "witness Jonathan forgets crowns quay amounts Riverside Clinic boat"
+    for text in (*words.split(), "May 2021"):  # a hash may hold the year
         assert text not in held
         assert text not in logged
