@@ -30,12 +30,9 @@ import numpy as np
 from sdrag.detectors import tagger, types_of
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
-from sdrag.disclosure.constraint_parser.names import is_proven, is_quoted
-from sdrag.disclosure.constraint_parser.parser import is_prose
+from sdrag.disclosure.constraint_parser.names import is_quoted
 from sdrag.disclosure.constraint_parser.wording import (
     blank_audience,
-    plain_text,
-    spell_out,
     subject_of,
 )
 from sdrag.disclosure.local.by_example import judge_left_out
@@ -162,10 +159,7 @@ def find_blanket_rules(
 
 GAMMA = 1.0
 _VAGUE = -0.1
-_VAGUE_IF_SHORT = -0.3
-"""Above it a few words without an order are vague."""
-_VAGUE_ALL_THE_SAME = 0.6
-"""Above it even what the tables of trades know a word of is vague."""
+"""The margin from which on a constraint is vague."""
 _WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
 _BLANKET = re.compile(
     r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
@@ -220,15 +214,8 @@ def _is_due(parsed: ParsedConstraint) -> bool:
 
 
 def limit_margin(parsed: ParsedConstraint) -> float:
-    """Return the margin above which a constraint is refused; infinite for no trial."""
-    if not _is_due(parsed):
-        return math.inf
-    text = parsed.constraint.text
-    known = parsed.worded or any(topic.cues for topic in parsed.topics)
-    known = known or any(is_proven(name, text) for name in parsed.names)
-    if known:
-        return _VAGUE_ALL_THE_SAME
-    return _VAGUE if is_prose(spell_out(plain_text(text))) else _VAGUE_IF_SHORT
+    """Return the margin from which on a constraint is refused; infinite for none."""
+    return _VAGUE if _is_due(parsed) else math.inf
 
 
 @lru_cache(maxsize=4096)
