@@ -30,7 +30,7 @@ import numpy as np
 from sdrag.detectors import tagger, types_of
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
-from sdrag.disclosure.constraint_parser.names import is_quoted
+from sdrag.disclosure.constraint_parser.names import is_proven, is_quoted
 from sdrag.disclosure.constraint_parser.wording import (
     blank_audience,
     subject_of,
@@ -158,8 +158,8 @@ def find_blanket_rules(
 
 
 GAMMA = 1.0
-_VAGUE = -0.1
-"""The margin from which on a constraint is vague."""
+_VAGUE, _VAGUE_IF_NAMED = -0.1, 0.6
+"""Margins from which on a constraint is vague, and one that names types or somebody."""
 _WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
 _BLANKET = re.compile(
     r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
@@ -202,7 +202,7 @@ def why_not_enforced(parsed: ParsedConstraint) -> str:
 
 
 def _is_due(parsed: ParsedConstraint) -> bool:
-    """Say whether a constraint could be vague: types, statements and names are not."""
+    """Say whether a constraint could be vague: statements and names are not."""
     if not installed() or parsed.statement:
         return False
     text = parsed.constraint.text
@@ -215,7 +215,13 @@ def _is_due(parsed: ParsedConstraint) -> bool:
 
 def limit_margin(parsed: ParsedConstraint) -> float:
     """Return the margin from which on a constraint is refused; infinite for none."""
-    return _VAGUE if _is_due(parsed) else math.inf
+    if parsed.kind in {"types", "people"} and installed():
+        return _VAGUE_IF_NAMED
+    if not _is_due(parsed):
+        return math.inf
+    text = parsed.constraint.text
+    named = any(is_proven(name, text) for name in parsed.names)
+    return _VAGUE_IF_NAMED if named else _VAGUE
 
 
 @lru_cache(maxsize=4096)
