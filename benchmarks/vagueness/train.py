@@ -28,7 +28,7 @@ from sklearn.svm import SVC
 from benchmarks.networks.layers import model_folder
 from benchmarks.scorer.labelled import read_policies
 from benchmarks.scorer.texts import read_texts
-from benchmarks.suites.json_files import DATA
+from benchmarks.suites.json_files import DATA, load_articles
 from benchmarks.suites.wordings import read_wordings
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.enforceable import GAMMA, limit_margin, read_subject
@@ -78,6 +78,11 @@ def read_rows(rng: random.Random) -> list[Row]:
         for documents in read_policies(SCORER / "policies")
         for secret in documents[0].secrets
         for text in secret.wordings
+    ]
+    texts += [
+        (text, False, f"article:{article['title']}")
+        for article in load_articles()
+        for text in article["constraint_to_witness_words"]
     ]
     texts += [(text, False, f"marked:{n}") for n, text in enumerate(_read_marked())]
     texts += [(text, False, f"text:{n}") for n, text in enumerate(_sample(rng))]
