@@ -14,7 +14,7 @@ that accepts it, `sdrag.disclosure.enforceable`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -44,6 +44,7 @@ from sdrag.disclosure.constraint_parser.wording import (
     refusal,
     spell_out,
     split_exception,
+    stands_for,
     statement_of,
     subject_of,
 )
@@ -142,6 +143,9 @@ def _loses_nothing(
 def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
     """Understand a text; whose constraint it is makes no difference."""
     plain, warning = spell_out(plain_text(text)), ""
+    if full := stands_for(plain):
+        plain = plain.replace(subject_of(plain), full, 1)
+        warning = f"It is read as \u201c{full}\u201d. If more is meant, say what of it."
     if is_permission(plain):
         parsed = ParsedConstraint(kind="only", subject=plain)
     elif is_blanket(plain):
@@ -161,9 +165,8 @@ def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
     reason = _why_not_understood(parsed, plain, words, unknown)
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
-    warning = warning or _warn(parsed, plain, words, unknown)
-    told = " ".join(filter(None, (_warn_of_slips(text), warning)))
-    return replace(parsed, reason=told)
+    warnings = (*_warn_of_slips(text), warning or _warn(parsed, plain, words, unknown))
+    return replace(parsed, reason=" ".join(filter(None, warnings)))
 
 
 def _parse_content(text: str) -> ParsedConstraint:
@@ -241,15 +244,12 @@ def _why_not_understood(
     return refused or _why_unproven(parsed, text, words)
 
 
-def _warn_of_slips(text: str) -> str:
+def _warn_of_slips(text: str) -> Iterator[str]:
     """Say as what words are read that are slips of the pen."""
-    words = number_words(plain_text(text)).items()
-    meant = {place: (word, correct(word, opens=place == 1)) for place, word in words}
-    return " ".join(
-        f"Word {place} is read as \u201c{other}\u201d."
-        for place, (word, other) in meant.items()
-        if other != word
-    )
+    for place, word in number_words(plain_text(text)).items():
+        meant = correct(word, opens=place == 1)
+        if meant != word:
+            yield f"Word {place} is read as \u201c{meant}\u201d."
 
 
 def _warn(

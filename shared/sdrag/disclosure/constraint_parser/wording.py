@@ -54,27 +54,39 @@ def plain_text(text: str) -> str:
 
 def spell_out(text: str) -> str:
     """
-    Return an order as it is meant: shorthand and slips of the pen in full.
+    Return an order as it is meant: shorthand in full, and no slip of the pen.
 
-    "IP away" is about IP addresses, and "people" alone are their names. "Nothing else"
-    behind what is to go says only that nothing else is to go.
+    "Nothing else" behind what is to go says only that nothing else is to go.
     """
     spelt = _SHORTHAND_WORD.sub(_in_full, text)
     if is_english(text, ()):
         spelt = _WORD.sub(_correct, spelt)
     rest = pattern("rest", "^(.*?)[,;.:-]? ?(?:{})[ .!]*$").match(spelt)
     if rest and pattern("hurried", "(?:{})").search(rest[1]):
-        spelt = rest[1].rstrip()
-    if not pattern("hurried", "(?:{})").search(spelt):
-        return spelt
-    subject = subject_of(spelt)
-    bare = _DETERMINER.sub("", subject.lower().strip(" .:!"))
-    return spelt.replace(subject, _subjects().get(bare, subject), 1)
+        return rest[1].rstrip()
+    return spelt
 
 
-_SHORTHAND_WORD = re.compile(r"\"[^\"]*\"|(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])")
-_WORD = re.compile(r"\"[^\"]*\"|(?<![\w\"'/&@.-])[^\W\d_]{4,}(?![\w\"&@]|[.'-]\w)")
+def stands_for(text: str) -> str:
+    """
+    Return what the subject of an order to take it out stands for; or nothing.
+
+    "IP away" is about IP addresses, and "people" alone are their names.
+    """
+    if not pattern("hurried", "(?:{})").search(text):
+        return ""
+    bare = _DETERMINER.sub("", subject_of(text).lower().strip(" .:!"))
+    return _subjects().get(bare, "")
+
+
+_SHORTHAND_WORD = re.compile(
+    rf"{QUOTED.pattern}|(?<![\w\"'/&])[\w.'/&+-]*[\w&+](?![\w\"&])"
+)
+_WORD = re.compile(
+    rf"{QUOTED.pattern}|(?<![\w\"'/&@.-])[^\W\d_]{{4,}}(?![\w\"&@]|[.'-]\w)"
+)
 _NAMED = re.compile(r" [A-Z]")
+_MARKS = frozenset("\"'")
 _DETERMINER = re.compile(r"^(?:(?:all|any|every|each|the|of) )+")
 
 
@@ -83,13 +95,15 @@ def _in_full(match: re.Match[str]) -> str:
     said = match.group()
     is_name = said[:1].isupper() and not said.isupper()
     opens = match.start() == 0 and not _NAMED.match(match.string, match.end())
-    if said[:1] == '"' or (is_name and not opens):
+    if said[:1] in _MARKS or (is_name and not opens):
         return said
     return _shorthand().get(said.lower(), said)
 
 
 def _correct(match: re.Match[str]) -> str:
-    return correct(match.group(), opens=match.start() == 0)
+    word = match.group()
+    quoted = word[:1] in _MARKS
+    return word if quoted else correct(word, opens=match.start() == 0)
 
 
 @lru_cache(maxsize=1)
