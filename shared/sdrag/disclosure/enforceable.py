@@ -31,10 +31,7 @@ from sdrag.detectors import tagger, types_of
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
 from sdrag.disclosure.constraint_parser.names import is_proven, is_quoted
-from sdrag.disclosure.constraint_parser.wording import (
-    blank_audience,
-    subject_of,
-)
+from sdrag.disclosure.constraint_parser.wording import blank_audience, subject_of
 from sdrag.disclosure.local.by_example import judge_left_out
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.scorer import is_available
@@ -43,6 +40,24 @@ from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.policy import Policy
 from sdrag.vocabulary import SCORE_DIGITS
 
+GAMMA = 1.0
+_VAGUE, _VAGUE_IF_NAMED = -0.1, 0.6
+"""Margins from which on a constraint is vague, and one that names somebody."""
+_WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
+_BLANKET = re.compile(
+    r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
+    r"|texts?|documents?|records?|files?|it|this)\b"
+)
+_OFFERS = files("sdrag.disclosure.local").joinpath("offers.txt")
+_OFFERED = 3
+_TRIED = 6
+"""Examples of a vague constraint on which it is tried."""
+_OR_SHOW = (
+    "Or show what is meant: add `examples`, sentences of your own documents with what"
+    " of them `hides`."
+)
+_NEAR = 0.35
+"""From this cosine on a sentence is near another in meaning."""
 _INSTALL = 'Run: pip install "sdrag[local]".'
 
 
@@ -157,26 +172,6 @@ def find_blanket_rules(
     return blanket
 
 
-GAMMA = 1.0
-_VAGUE, _VAGUE_IF_NAMED = -0.1, 0.6
-"""Margins from which on a constraint is vague, and one that names types or somebody."""
-_WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
-_BLANKET = re.compile(
-    r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
-    r"|texts?|documents?|records?|files?|it|this)\b"
-)
-_OFFERS = files("sdrag.disclosure.local").joinpath("offers.txt")
-_OFFERED = 3
-_TRIED = 6
-"""Examples of a vague constraint on which it is tried."""
-_OR_SHOW = (
-    "Or show what is meant: add `examples`, sentences of your own documents with what"
-    " of them `hides`."
-)
-_NEAR = 0.35
-"""From this cosine on a sentence is near another in meaning."""
-
-
 def read_subject(parsed: ParsedConstraint) -> str:
     """Return what a constraint is about: neither its order nor for whom it is."""
     rest = " ".join(blank_audience(parsed.subject).split()).strip(" ,.")
@@ -202,7 +197,7 @@ def why_not_enforced(parsed: ParsedConstraint) -> str:
 
 
 def _is_due(parsed: ParsedConstraint) -> bool:
-    """Say whether a constraint could be vague: statements and names are not."""
+    """Say whether a constraint could be vague: types, statements and names are not."""
     if not installed() or parsed.statement:
         return False
     text = parsed.constraint.text
@@ -214,9 +209,7 @@ def _is_due(parsed: ParsedConstraint) -> bool:
 
 
 def limit_margin(parsed: ParsedConstraint) -> float:
-    """Return the margin from which on a constraint is refused; infinite for none."""
-    if parsed.kind in {"types", "people"} and installed():
-        return _VAGUE_IF_NAMED
+    """Return the margin from which on it is refused; infinite where it is not tried."""
     if not _is_due(parsed):
         return math.inf
     text = parsed.constraint.text
