@@ -204,7 +204,7 @@ def test_a_value_of_another_type_is_named(place, column, turn, used, tmp_path):
 def test_the_oldest_that_was_met_makes_room(monkeypatch, state):
     """What a binder found stays."""
     monkeypatch.setattr("sdrag.state.findings._MOST_MET", 2)
-    monkeypatch.setattr("sdrag.state.database._EVICTED_AT", 1.0)
+    monkeypatch.setattr("sdrag.state.statements._EVICTED_AT", 1.0)
     texts = [DOCUMENT + bytes([n]) * 12 for n in range(5)]
     state.findings.add([located(texts[0], whole=True)], NOTHING)
     for text in texts[1:]:

@@ -173,7 +173,7 @@ def test_a_session_that_never_ends_stays_bounded():
 def test_of_all_sessions_the_first_to_end_make_room(monkeypatch):
     """The table is bounded, whoever asks."""
     monkeypatch.setattr("sdrag.state.ledger._MOST_ROWS", 3)
-    monkeypatch.setattr("sdrag.state.database._EVICTED_AT", 1.0)
+    monkeypatch.setattr("sdrag.state.statements._EVICTED_AT", 1.0)
     ledger, held = open_state().ledger, []
     for number in range(9):
         row = Shown(b"text", b"document", {"fact": 0.5})

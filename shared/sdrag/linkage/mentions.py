@@ -212,10 +212,10 @@ class KnownForms(Confidential):
         object.__setattr__(self, "_search", FormSearch(self.forms))
 
     @classmethod
-    def of(cls, found: Iterable[tuple[str, Sequence[Found]]]) -> KnownForms:
+    def of(cls, texts: Iterable[tuple[str, Sequence[Found]]]) -> KnownForms:
         """Collect it from texts, each with what was found in it."""
         best: dict[str, tuple[float, str, str]] = {}
-        for text, row in found:
+        for text, row in texts:
             for item in row:
                 form, type_, sure = _read(text, item)
                 if sure >= _LEAST_SURE and len(form) >= _SHORTEST and type_:

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from sdrag.errors import UsageError, require_extra
-from sdrag.state.database import Database, among, rows_among, upsert
+from sdrag.state.database import Database
 from sdrag.state.keys import RULE_BYTES, Keys, join_rules, split_rules
+from sdrag.state.statements import among, rows_among, upsert
 from sdrag.state.tables import binding, chunk, form
 from sdrag.vocabulary import Constraint, Passage
 

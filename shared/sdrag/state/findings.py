@@ -24,14 +24,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from sdrag.memo import Memo
-from sdrag.state.database import (
-    Database,
-    among,
-    evict,
-    may_evict,
-    rows_among,
-    upsert,
-)
+from sdrag.state.database import Database
 from sdrag.state.keys import (
     DOCUMENT_BYTES,
     TEXT_BYTES,
@@ -40,6 +33,7 @@ from sdrag.state.keys import (
     split_rules,
 )
 from sdrag.state.register import Forms, Register, read_forms, write_forms
+from sdrag.state.statements import among, evict, may_evict, rows_among, upsert
 from sdrag.state.tables import binding, changed_row, chunk, finding, form, value
 from sdrag.vocabulary import Span
 

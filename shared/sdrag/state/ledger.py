@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from sdrag.state.database import Database, evict, may_evict, upsert
+from sdrag.state.database import Database
+from sdrag.state.statements import evict, may_evict, upsert
 from sdrag.state.tables import changed_row, shown
 
 MOST_FACTS = 10_000

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from sdrag.errors import require_extra
-from sdrag.state.database import Database, among, evict, may_evict, rows_among, upsert
+from sdrag.state.database import Database
 from sdrag.state.keys import Keys
+from sdrag.state.statements import among, evict, may_evict, rows_among, upsert
 from sdrag.state.tables import changed_row, value
 
 if TYPE_CHECKING:

@@ -293,21 +293,21 @@ def _rest_on(
     chosen = list(cited)
     if not lacking:
         return chosen, 0
-    held = {
-        at: lacking - missing_facts(claim, sentence)
-        for at, sentence in enumerate(evidence)
+    facts = {
+        at: lacking - missing_facts(claim, tokens)
+        for at, tokens in enumerate(evidence)
         if at not in chosen
     }
 
     def gain(at: int) -> tuple[int, int]:
-        return len(held[at] & lacking), -min((abs(at - to) for to in cited), default=0)
+        return len(facts[at] & lacking), -min((abs(at - to) for to in cited), default=0)
 
-    while lacking and held and len(chosen) < len(cited) + _MOST_ADDED:
-        best = max(held, key=gain)
-        if not held[best] & lacking:
+    while lacking and facts and len(chosen) < len(cited) + _MOST_ADDED:
+        sentence = max(facts, key=gain)
+        if not facts[sentence] & lacking:
             break
-        lacking -= held.pop(best)
-        chosen.append(best)
+        lacking -= facts.pop(sentence)
+        chosen.append(sentence)
     return chosen, len(lacking)
 
 
