@@ -101,6 +101,18 @@ def test_the_place_of_a_slip_is_said() -> None:
     assert witnesses == "Word 5 is read as \u201cwitnesses\u201d."
 
 
+@each_row("mark", ["'", '"'])
+def test_what_is_quoted_is_neither_corrected_nor_spelt_out(mark) -> None:
+    """It is meant as it is."""
+    assert _parsed(f"Hide {mark}stdents pls nos{mark}").names == ("stdents pls nos",)
+
+
+def test_what_a_subject_stands_for_is_said() -> None:
+    """Whoever means more than it can say so."""
+    for text in ("mails out pls", "Hide people", "ip away"):
+        assert _parsed(text).reason.startswith("It is read as")
+
+
 def test_what_names_types_asks_for_them() -> None:
     """By their plain names, by roles and by what a trade calls them."""
     wrong = [
