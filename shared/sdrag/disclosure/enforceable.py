@@ -42,7 +42,7 @@ from sdrag.vocabulary import SCORE_DIGITS
 
 GAMMA = 1.0
 _VAGUE, _VAGUE_IF_NAMED = -0.1, 0.6
-"""Margins from which on a constraint is vague, and one that names somebody."""
+"""Margins from which on a constraint is vague, and one that names types or somebody."""
 _WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
 _BLANKET = re.compile(
     r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
@@ -213,7 +213,7 @@ def limit_margin(parsed: ParsedConstraint) -> float:
     if not _is_due(parsed):
         return math.inf
     text = parsed.constraint.text
-    named = any(is_proven(name, text) for name in parsed.names)
+    named = parsed.worded or any(is_proven(name, text) for name in parsed.names)
     return _VAGUE_IF_NAMED if named else _VAGUE
 
 
