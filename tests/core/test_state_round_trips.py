@@ -10,7 +10,7 @@ from sdrag.effects.calls import Port
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.state import database, open_state
+from sdrag.state import open_state, statements
 from sdrag.vocabulary import Passage
 
 RULES = [f"Remove the names of witnesses of case {n}" for n in range(45)]
@@ -70,7 +70,7 @@ def sent(policy, many):
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
 def test_round_trips_do_not_depend_on_how_many_chunks(policy, monkeypatch):
     """Neither of what was never seen nor of what is bound; a server may be far away."""
-    monkeypatch.setattr(database, "random", lambda: 1.0)  # evicts by chance
+    monkeypatch.setattr(statements, "random", lambda: 1.0)  # evicts by chance
     few, many = sent(policy, 2), sent(policy, 15)
 
     assert few == many
