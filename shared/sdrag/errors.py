@@ -9,6 +9,7 @@ Every error sdrag raises, and whose fault it is.
     │   ├── InputTooLargeError   ... who passed more than a limit allows
     │   └── PromptSanitizationError   ... whose plug-in built a prompt that must not be
     ├── HostError                your retriever, store, embeddings or authorizer
+    │   └── KeyRotatedError      ... or whoever rotated the key of a state that was open
     ├── ModelError               the model or its provider
     │   ├── ModelTimeoutError    ... which did not answer in time
     │   └── ModelReplyError      ... which answered what cannot be read
@@ -32,6 +33,7 @@ __all__ = [
     "HostError",
     "InputTooLargeError",
     "InternalError",
+    "KeyRotatedError",
     "LocalLimitError",
     "MissingExtraError",
     "ModelError",
@@ -179,6 +181,16 @@ class HostError(SdragError):
 
     The original error is not chained: its message may quote what was retrieved.
     """
+
+
+class KeyRotatedError(HostError):
+    """The key of a state was rotated while it was open; nothing was read or written."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The key of the state was rotated while the state was open.",
+            hint="Copy the new key to this host, and start the application again.",
+        )
 
 
 class ModelError(SdragError):

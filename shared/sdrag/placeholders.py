@@ -118,7 +118,8 @@ class Placeholders(Confidential):
         `digest`: hexadecimal, of the value and whatever else it must tell apart.
         """
         least = 10 ** (_DIGITS - 1)
-        body = f"{type_}-{least + int(digest, 16) % (9 * least)}"
+        which = int(self._hash(f"{type_} {digest}"), 16)
+        body = f"{type_}-{least + which % (9 * least)}"
         return f"[{body}{self._check(body)}]"
 
     def pseudonym(self, type_: str, digest: str) -> str:

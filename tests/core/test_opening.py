@@ -68,9 +68,9 @@ FIRST_STEPS = (
     "os.unlink",
     "sqlalchemy.MetaData.create_all",
     "sqlalchemy.engine.default.DefaultDialect.do_commit",
-    "sdrag.state.opening._write_key",
-    "sdrag.state.opening._settle",
-    "sdrag.state.opening._read_key",
+    "sdrag.state.key_file.write_waiting",
+    "sdrag.state.key_file.settle",
+    "sdrag.state.key_file.read_key",
 )
 
 

@@ -15,6 +15,7 @@ from sdrag.effects.steps import run
 from sdrag.errors import SdragError
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
+from sdrag.state.rotation import rotate
 from sdrag.state.tables import chunk, finding, form
 from sdrag.vocabulary import Passage
 
@@ -111,6 +112,19 @@ def empty_the_database(where, _server):
         connection.execute(sa.text("DELETE FROM meta"))
 
 
+def rotate_the_key(where, _server):
+    bind_corpus(where)
+    rotate(open_state(where))
+
+
+def put_the_old_key_back(where, _server):
+    bind_corpus(where)
+    key = Path(open_state(where).key_path)
+    old = key.read_bytes()
+    rotate(open_state(where))
+    key.write_bytes(old)
+
+
 def stop_the_server(where, server):
     bind_corpus(where)
     server.stop()
@@ -128,6 +142,8 @@ HAPPENS = [
     ("a binder is killed", BOTH, kill_a_binder, ANSWERED),
     ("two processes bind", BOTH, bind_twice_at_once, ANSWERED),
     ("the key is lost", BOTH, lose_the_key, REFUSED),
+    ("the key is rotated", BOTH, rotate_the_key, ANSWERED),
+    ("the old key is put back", BOTH, put_the_old_key_back, REFUSED),
     ("the database is lost", BOTH, lose_the_database, REFUSED),
     ("the database is empty", BOTH, empty_the_database, REFUSED),
     ("a finding is changed", BOTH, change_a_finding, WITHHELD),

@@ -173,14 +173,15 @@ class Session(Confidential):
             found[key].extend(self._without_placeholders(text, facts))
 
     def _row(self, passage: Passage, document: bytes, found: Found) -> Shown:
-        keys, session = self.state.keys, self.key.hex()
+        keys = self.state.keys
+        session = keys.uncover(self.key).hex()
         facts: dict[str, float] = {}
         for fact in (fact for each in found.values() for fact in each):
             facts[fact.key] = max(facts.get(fact.key, 0.0), round(fact.contribution, 4))
         metadata = repr(sorted((k, str(passage.metadata[k])) for k in found if k))
         return Shown(
             keys.of("shown", session, passage.text, metadata),
-            keys.of("shown of", session, document.hex(), size=8),
+            keys.of("shown of", session, keys.uncover(document).hex(), size=8),
             facts,
         )
 

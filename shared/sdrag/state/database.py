@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from sdrag.errors import HostError, UsageError, require_extra
+from sdrag.errors import HostError, KeyRotatedError, UsageError, require_extra
 from sdrag.state.tables import meta, tables
 
 MEMORY = ":memory:"
@@ -102,6 +102,7 @@ class Database:
         self.timeout_seconds = timeout_seconds
         self._schema = "" if isinstance(where, str) else where.schema
         self._is_in_memory = where == MEMORY
+        self._expected: bytes | None = None
         self._lock = RLock()
         with self._failures():
             self._engine = _connect(where, timeout_seconds)
@@ -111,6 +112,10 @@ class Database:
 
     def __repr__(self) -> str:
         return f"Database({'PostgreSQL' if self._schema else 'SQLite'})"
+
+    def expect(self, seal: bytes) -> None:
+        """Refuse from now on, in each transaction, a state under another key."""
+        self._expected = seal
 
     def leave_to_parent(self) -> None:
         """Leave to a parent process the connections and the lock that it has."""
@@ -139,21 +144,27 @@ class Database:
             self._turn(alone=self._is_in_memory) as seconds,
             self._engine.execution_options(wait=seconds, **options).begin() as opened,
         ):
+            self._check(opened)
             yield opened
 
     @contextmanager
-    def writing(self, part: str = "") -> Iterator[sa.Connection]:
+    def writing(
+        self, part: str = "", *, durable: bool = False
+    ) -> Iterator[sa.Connection]:
         """
         Open a transaction to write: of two writers one waits, and none fails.
 
         Writers of two named parts of the rows wait for one another in SQLite alone.
         There threads wait for one another here: SQLite has who waits for a lock sleep,
-        and lets whoever comes first have it.
+        and lets whoever comes first have it. It is `durable` when at its end the disk
+        has what was written, and no longer what was deleted.
         """
         with (
             self._failures(),
             self._turn(alone=not self._schema) as seconds,
-            self._engine.execution_options(wait=seconds, writes=True).begin() as opened,
+            self._engine.execution_options(
+                wait=seconds, writes=True, durable=durable
+            ).begin() as opened,
         ):
             if self._schema:
                 lock = sa.func.hashtext(f"sdrag {self._schema}")
@@ -162,7 +173,10 @@ class Database:
                     lock = sa.func.hashtext(f"sdrag {self._schema} {part}")
                     opened.execute(sa.select(share))
                 opened.execute(sa.select(sa.func.pg_advisory_xact_lock(lock)))
+            self._check(opened)
             yield opened
+        if durable and not self._schema:
+            self._run_pragma("wal_checkpoint(TRUNCATE)")
 
     def seal(self, make: Callable[[], bytes] | None) -> bytes:
         """
@@ -185,12 +199,26 @@ class Database:
         if seal is None:
             raise lost_state()
         if not self._schema:  # then readers and a writer do not wait for one another
-            with (
-                suppress(sqlite3.OperationalError),  # whoever is first may be at it
-                closing(self._engine.raw_connection()) as connection,
-            ):
-                connection.cursor().execute("PRAGMA journal_mode = WAL")
+            self._run_pragma("journal_mode = WAL")
         return seal
+
+    def _run_pragma(self, pragma: str) -> None:
+        """Run what SQLite does outside transactions, unless others are in the way."""
+        with (
+            suppress(sqlite3.OperationalError),
+            closing(self._engine.raw_connection()) as connection,
+        ):
+            connection.cursor().execute(f"PRAGMA {pragma}").fetchall()
+
+    def _check(self, connection: sa.Connection) -> None:
+        """Refuse a state that is no longer under the key that it was opened with."""
+        if self._expected is None:
+            return
+        seal = connection.scalar(sa.select(meta.c.value).where(meta.c.name == "seal"))
+        if seal is None:
+            raise lost_state()
+        if seal != self._expected:
+            raise KeyRotatedError
 
     def _seal(self, connection: sa.Connection) -> bytes | None:
         """Return the seal; None where there are no tables of ours yet."""
@@ -333,7 +361,11 @@ def _begin(connection: sa.Connection) -> None:
     if connection.dialect.name == "sqlite":
         options = connection.get_execution_options()
         wait = round(1000 * options.get("wait", 0))
-        connection.connection.cursor().execute(f"PRAGMA busy_timeout = {wait}")
+        cursor = connection.connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {wait}")
+        if options.get("durable"):
+            cursor.execute("PRAGMA synchronous = FULL")
+            cursor.execute("PRAGMA secure_delete = ON")
         begin = "BEGIN IMMEDIATE" if options.get("writes") else "BEGIN"
         connection.exec_driver_sql(begin)
 

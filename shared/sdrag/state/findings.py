@@ -103,7 +103,7 @@ class Findings:
         located: dict[bytes, list[FindingRow]] = {}
         with self._database.reading() as connection:
             for row in rows_among(connection, _OF_TEXTS, texts, local=local):
-                located.setdefault(row.text, []).append(self._located(row))
+                located.setdefault(row.text, []).append(self.read_row(row))
             asked = {text[:DOCUMENT_BYTES] for text in texts}
             tags = self._tags(connection, asked)
             gone = asked - tags.keys()
@@ -115,14 +115,14 @@ class Findings:
 
     def add(self, rows: Iterable[FindingRow], forms: Mapping[bytes, Forms]) -> None:
         """Keep what was found, and the forms by their documents' keys, at once."""
-        given = [self._row(row) for row in rows]
+        given = [self.write_row(row) for row in rows]
         documents = {row["text"][:DOCUMENT_BYTES] for row in given} | forms.keys()
         if not documents:
             return
         with self._database.writing() as connection:
             known = self._forms(connection, documents)
             grown = [
-                self._form_row(document, merged)
+                self.write_forms(document, merged)
                 for document in documents
                 if (merged := _merge(known.get(document), forms.get(document)))
                 != known.get(document)
@@ -198,17 +198,23 @@ class Findings:
     ) -> dict[bytes, Forms]:
         known: dict[bytes, Forms] = {}
         for row in rows_among(connection, _FORMS, documents):
-            if row.tag != self._keys.tag(row.document, row.forms.encode()):
-                raise changed_row()
-            known[row.document] = read_forms(row.forms)
+            known[row.document] = self.read_forms(row)
         return known
 
-    def _form_row(self, document: bytes, forms: Forms) -> dict[str, Any]:
-        written = write_forms(forms)
+    def read_forms(self, row: Any) -> Forms:
+        """Read a row of `form`, and refuse one that was changed."""
+        if row.tag != self._keys.tag(row.document, row.forms.encode()):
+            raise changed_row()
+        return read_forms(row.forms, self._keys.uncover_written)
+
+    def write_forms(self, document: bytes, forms: Forms) -> dict[str, Any]:
+        """Write down a row of `form`."""
+        written = write_forms(forms, self._keys.cover_written)
         tag = self._keys.tag(document, written.encode())
         return {"document": document, "tag": tag, "forms": written}
 
-    def _row(self, row: FindingRow) -> dict[str, Any]:
+    def write_row(self, row: FindingRow) -> dict[str, Any]:
+        """Write down a row of `finding` that is seen now."""
         rules = sorted(row.rules)
         hiding: dict[Span, list[int]] = {}
         for index, rule in enumerate(rules):
@@ -233,7 +239,8 @@ class Findings:
             row["text"], row["engine"], row["rules"], row["spans"].encode(), whole
         )
 
-    def _located(self, row: Any) -> FindingRow:
+    def read_row(self, row: Any) -> FindingRow:
+        """Read a row of `finding`, and refuse one that was changed."""
         if row.tag != self._tag(row._mapping):  # noqa: SLF001 -- SQLAlchemy's own
             raise changed_row()
         if (known := self._rows.get(row.tag)) is None:

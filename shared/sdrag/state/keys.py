@@ -4,13 +4,20 @@ Keyed fingerprints: what everything in a state file is known by.
 Documents, texts and constraints are in the file as hashes under a key that lies in a
 file of its own, so the state alone, in a backup say, lets nobody try texts against it.
 Whoever has both can: a short name is guessed, hashed and looked up.
+
+The key can be changed without the texts. Its first half makes the hashes and stays; the
+second, which a key that was never rotated lacks, encrypts them, each to as many bytes,
+so that the same hash stays the same. For that there is a Feistel network of ten rounds,
+as in FF1 (NIST SP 800-38G), of keyed BLAKE2b. To rotate is to decrypt every hash and to
+encrypt it anew. Without the new second half nobody can try texts against them.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple
 from hashlib import blake2b
 
@@ -24,14 +31,18 @@ TEXT_BYTES = 12
 
 RULE_BYTES = 8
 
+_HALF = 32
 _KNOWN = 10_000
+_ROUNDS = range(10)
+_WRITTEN = re.compile("[0-9a-f]{16}")
+"""A hash of a document's form, as it is written down."""
 
 
 class Keys:
-    """The fingerprints of one state, under a secret of 32 random bytes."""
+    """The fingerprints of one state, under a secret of 32 random bytes, or of 64."""
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        self._secret, self._cover = secret[:_HALF], secret[_HALF:]
         self._rules: dict[tuple[object, ...], bytes] = {}
 
     def of(self, *parts: str, size: int = 16) -> bytes:
@@ -47,7 +58,47 @@ class Keys:
         digest = blake2b(start, key=self._secret, digest_size=size)
         for part in parts:
             digest.update(len(part).to_bytes(8, "big") + part)
-        return digest.digest()
+        return self.cover(digest.digest())
+
+    def cover(self, digest: bytes) -> bytes:
+        """Encrypt a hash of an even number of bytes, if the key was ever rotated."""
+        return self._permute(digest, _ROUNDS) if self._cover else digest
+
+    def uncover(self, digest: bytes) -> bytes:
+        """Decrypt a hash."""
+        if not self._cover:
+            return digest
+        half = len(digest) // 2
+        swapped = digest[half:] + digest[:half]
+        swapped = self._permute(swapped, reversed(_ROUNDS))
+        return swapped[half:] + swapped[:half]
+
+    def _permute(self, digest: bytes, rounds: Iterable[int]) -> bytes:
+        half = len(digest) // 2
+        left, right = digest[:half], digest[half:]
+        for number in rounds:
+            made_of = bytes([number]) + right
+            pad = blake2b(made_of, key=self._cover, digest_size=half).digest()
+            mixed = int.from_bytes(left, "big") ^ int.from_bytes(pad, "big")
+            left, right = right, mixed.to_bytes(half, "big")
+        return left + right
+
+    def cover_written(self, text: str) -> str:
+        """Encrypt every hash of `DocumentKeys` in what is written in a row."""
+        return self._replace(text, self.cover)
+
+    def uncover_written(self, text: str) -> str:
+        """Decrypt them."""
+        return self._replace(text, self.uncover)
+
+    def _replace(self, text: str, change: Callable[[bytes], bytes]) -> str:
+        if not self._cover:
+            return text
+        return _WRITTEN.sub(lambda m: change(bytes.fromhex(m.group())).hex(), text)
+
+    def rotated(self) -> bytes:
+        """Return another secret for the same hashes."""
+        return self._secret + secrets.token_bytes(_HALF)
 
     def document(self, tenant: str | None, document: str) -> bytes:
         """Return the key of a document within a tenant."""
@@ -60,7 +111,8 @@ class Keys:
 
         Its kind says whether it is a text, a value of metadata, or a leaf.
         """
-        return document + self.of(kind, document.hex(), text, size=TEXT_BYTES)
+        known = self.uncover(document).hex()
+        return document + self.of(kind, known, text, size=TEXT_BYTES)
 
     def passage(self, text: str) -> bytes:
         """Return the fingerprint by which a store knows that a passage was edited."""
@@ -128,12 +180,16 @@ class Keys:
         return self.of("released", policy, text, size=12).hex()
 
     def of_document(self, document: bytes) -> DocumentKeys:
-        """Return the hashes of one document's forms."""
-        return DocumentKeys(self._secret, document)
+        """Return the hashes of one document's forms, which no rotation changes."""
+        return DocumentKeys(self._secret, self.uncover(document))
 
 
 class DocumentKeys(Confidential):
-    """The hashes of the forms of one document, which no other document shares."""
+    """
+    The hashes of the forms of one document, which no other document shares.
+
+    They are made by the thousand, so they are encrypted only where they are kept.
+    """
 
     __slots__ = ("_begun",)
 
@@ -166,5 +222,5 @@ def _plain(value: object) -> object:
     return value if known else type(value).__qualname__
 
 
-PROCESS_KEYS = Keys(secrets.token_bytes(32))
+PROCESS_KEYS = Keys(secrets.token_bytes(_HALF))
 """For what no state on disk knows."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from sdrag.state.database import Database
+from sdrag.state.keys import Keys
 from sdrag.state.statements import evict, may_evict, upsert
 from sdrag.state.tables import changed_row, shown
 
@@ -45,8 +46,8 @@ Choose = Callable[[Sequence[Shown]], Iterable[Shown]]
 class Ledger:
     """What sessions were shown, in the database of a state."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, keys: Keys) -> None:
+        self._database, self._keys = database, keys
 
     def update(self, session: bytes, choose: Choose, now: float, until: float) -> None:
         """
@@ -64,7 +65,7 @@ class Ledger:
             connection.execute(shown.delete().where(mine, shown.c.until <= now))
             known = sa.select(shown).where(mine)
             rows = [
-                Shown(row.text, row.document, _read_facts(row.facts))
+                Shown(row.text, row.document, self._read_facts(row.facts))
                 for row in connection.execute(known.order_by(shown.c.text))
             ]
             more = [
@@ -72,16 +73,20 @@ class Ledger:
                     "session": session,
                     "text": each.text,
                     "document": each.document,
-                    "facts": json.dumps(dict(each.facts), separators=(",", ":")),
+                    "facts": self._write_facts(each.facts),
                     "until": until,
                 }
                 for each in choose(rows)
             ]
             upsert(connection, shown, more)
 
+    def _write_facts(self, facts: Mapping[str, float]) -> str:
+        written = json.dumps(dict(facts), separators=(",", ":"))
+        return self._keys.cover_written(written)
 
-def _read_facts(written: str) -> dict[str, float]:
-    try:
-        return {fact: float(risk) for fact, risk in json.loads(written).items()}
-    except (AttributeError, TypeError, ValueError):
-        raise changed_row() from None
+    def _read_facts(self, written: str) -> dict[str, float]:
+        try:
+            facts = json.loads(self._keys.uncover_written(written))
+            return {fact: float(risk) for fact, risk in facts.items()}
+        except (AttributeError, TypeError, ValueError):
+            raise changed_row() from None

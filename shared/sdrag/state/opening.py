@@ -11,15 +11,15 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from sdrag.errors import HostError, UsageError
+from sdrag.errors import UsageError
 from sdrag.memo import Memo
+from sdrag.state import key_file
 from sdrag.state.keys import PROCESS_KEYS, Keys
 
 if TYPE_CHECKING:  # SQLAlchemy is imported when a state is opened
@@ -33,7 +33,6 @@ WAIT_SECONDS = 30.0
 """For which a state is waited for that others have locked, unless less is asked for."""
 
 _MEMORY = ":memory:"
-_SECRET_BYTES = 32
 _MOST_CUTS = 20_000
 _MOST_VECTORS = 4_096
 """Of 384 numbers, they take 6 MB."""
@@ -124,6 +123,7 @@ def open_state(
     *,
     key: str | Path | None = None,
     timeout_seconds: float = WAIT_SECONDS,
+    create: bool = True,
 ) -> State:
     """
     Open a state.
@@ -135,10 +135,11 @@ def open_state(
         key: The file of the key, which is made with the state and serves no other one.
             By default it is next to the path, or what the URL says.
         timeout_seconds: For which a state is waited for that others have locked.
+        create: Whether one that is missing is made.
 
     Raises:
         UsageError: It is none of these, its folder is missing, the key is not its
-            key, or the state is lost and its key is not.
+            key, it is missing and not made, or it is lost and its key is not.
         HostError: The file is no state, the server is away, or nothing can be written.
         MissingExtraError: The extra `postgres` is not installed.
     """
@@ -156,7 +157,7 @@ def open_state(
 
     path = _MEMORY if where is None else str(where)
     if path == _MEMORY:
-        secret = secrets.token_bytes(_SECRET_BYTES)
+        secret = secrets.token_bytes(key_file.SECRET_BYTES)
         database = Database(_MEMORY)
         database.seal(lambda: b"")
         return _state(database, secret)
@@ -166,10 +167,10 @@ def open_state(
         path = url.shown
     else:
         key_path = Path(key or f"{path}.key")
-        with _file_failures():
-            _make_file(Path(path), key_path)
+        with key_file.file_failures():
+            _make_file(Path(path), key_path, create=create)
         database = Database(path, timeout_seconds=timeout_seconds)
-    secret = _unsealed(database, key_path)
+    secret = _unsealed(database, key_path, create=create)
     return _state(database, secret, path, str(key_path))
 
 
@@ -191,7 +192,7 @@ def _read_url(where: str, key: str | Path | None) -> tuple[PostgresUrl, Path]:
     return url, Path(key or url.key or "")
 
 
-def _make_file(path: Path, key_path: Path) -> None:
+def _make_file(path: Path, key_path: Path, *, create: bool) -> None:
     """
     Make the file of a new state.
 
@@ -207,6 +208,8 @@ def _make_file(path: Path, key_path: Path) -> None:
     if not path.exists():
         if key_path.exists():
             raise lost_state()
+        if not create:
+            raise _no_state()
         with suppress(FileExistsError):  # another opening was first
             path.touch(mode=0o600, exist_ok=False)
     elif path.stat().st_size == 1:  # which SQLite would take for an empty file
@@ -226,7 +229,7 @@ def _state(
         keys=keys,
         bindings=Bindings(database, keys),
         findings=Findings(database, keys),
-        ledger=Ledger(database),
+        ledger=Ledger(database, keys),
         values=Values(database, keys),
         database=database,
         path=path,
@@ -234,77 +237,32 @@ def _state(
     )
 
 
-def _unsealed(database: Database, key_path: Path) -> bytes:
-    """
-    Return the key, once it is the database's; a new database gets one.
+def _no_state() -> UsageError:
+    return UsageError("There is no state of that name.", hint="Name one that exists.")
 
-    The key is written beside its place before the tables are committed, and moved there
-    after: whoever is stopped between leaves a state that the next opening completes.
-    So a key in its place without a state is of one that is lost.
-    """
+
+def _unsealed(database: Database, key_path: Path, *, create: bool) -> bytes:
+    """Return the key, once it is the database's; a new database gets one."""
 
     def make() -> bytes:
-        secret = secrets.token_bytes(_SECRET_BYTES)
-        seal = Keys(secret).of("seal")
-        _write_key(_waiting_key(key_path, seal), secret)
-        return seal
+        if not create:
+            raise _no_state()
+        return key_file.make_waiting(key_path)
 
-    with _file_failures():
+    with key_file.file_failures():
         seal = database.seal(None if key_path.exists() else make)
-        _settle(_waiting_key(key_path, seal), key_path)
+        key_file.settle(key_path, seal)
         if not key_path.exists():
             raise UsageError(
                 "The state exists, and the file of its key is missing on this host.",
                 hint="Copy the file that the state was made with.",
             )
-        secret = _read_key(key_path)
+        secret = key_file.read_key(key_path)
     if seal != Keys(secret).of("seal"):
         raise UsageError(
             "The key of the state is not the one that the state was made with.",
-            hint="Put its own key file back, or begin with a new state.",
+            hint="Put its own key file back (after a rotation, the new one), or begin"
+            " with a new state.",
         )
-    return secret
-
-
-def _waiting_key(path: Path, seal: bytes) -> Path:
-    """Return where the key of a state waits that is not known to be committed."""
-    return path.with_name(f"{path.name}.{seal.hex()}")
-
-
-def _write_key(path: Path, secret: bytes) -> None:
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(secret)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:
-        path.unlink(missing_ok=True)
-        raise
-
-
-def _settle(waiting: Path, path: Path) -> None:
-    """Move a key to its place, where no other key is."""
-    if not waiting.exists():  # as ever after; the folder may be read-only
-        return
-    with suppress(FileExistsError, FileNotFoundError):  # another opening was first
-        path.hardlink_to(waiting)
-    waiting.unlink(missing_ok=True)
-
-
-@contextmanager
-def _file_failures() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise HostError(
-            f"A file of the state failed ({type(error).__name__}).",
-            hint="Is its folder there and writable, and is the disk not full?",
-        ) from None
-
-
-def _read_key(path: Path) -> bytes:
-    secret = path.read_bytes()
-    if len(secret) != _SECRET_BYTES:
-        raise UsageError("The state's key file is not one of sdrag's.")
+    database.expect(seal)
     return secret

@@ -59,19 +59,29 @@ Forms = Mapping[Form, AbstractSet[bytes]]
 """What is to be known again, and the keys of the rules that hide it."""
 
 
-def write_forms(forms: Forms) -> str:
-    """Write forms down as JSON; each set of rules stands there once."""
+def write_forms(forms: Forms, cover: Callable[[str], str]) -> str:
+    """
+    Write forms down as JSON; each set of rules stands there once.
+
+    `cover`: encrypts the hashes in a text.
+    """
     joined = {form: join_rules(rules).hex() for form, rules in forms.items()}
     sets = {rules: index for index, rules in enumerate(sorted({*joined.values()}))}
-    rows = sorted([*form, sets[rules]] for form, rules in joined.items())
+    rows = sorted(
+        [cover(digest), length, words, sets[rules]]
+        for (digest, length, words), rules in joined.items()
+    )
     return json.dumps([[*sets], rows], separators=(",", ":"))
 
 
-def read_forms(written: str) -> Forms:
-    """Read forms as they were written."""
+def read_forms(written: str, uncover: Callable[[str], str]) -> Forms:
+    """Read forms as they were written; `uncover` decrypts the hashes in a text."""
     sets, rows = json.loads(written)
     rules = [frozenset(split_rules(bytes.fromhex(joined))) for joined in sets]
-    return {Form(*form): rules[index] for *form, index in rows}
+    return {
+        Form(uncover(digest), length, words): rules[index]
+        for digest, length, words, index in rows
+    }
 
 
 def make_forms(

@@ -17,6 +17,7 @@ from sdrag.studio.cli.init import init
 from sdrag.studio.cli.mask import mask
 from sdrag.studio.cli.preview import preview
 from sdrag.studio.cli.scan import scan
+from sdrag.studio.cli.state import rotate
 from sdrag.studio.cli.suggest import suggest
 from sdrag.studio.cli.tune import tune
 from sdrag.studio.cli.workbench import workbench
@@ -38,6 +39,9 @@ def _help(command: Callable[..., None]) -> str:
 _COMMANDS = (init, suggest, check, preview, workbench, bind, mask, tune, scan, audit)
 for _command in _COMMANDS:
     app.command(help=_help(_command))(_command)
+state = typer.Typer(help="Care for a state.", no_args_is_help=True)
+state.command(help=_help(rotate))(rotate)
+app.add_typer(state, name="state")
 app.command("eval", help=_help(evaluate))(evaluate)
 app.command("model-check", help=_help(model_check))(model_check)
 

@@ -1,0 +1,146 @@
+"""
+Rotation: a state is written anew under another key, in one transaction.
+
+Every hash is decrypted and encrypted again, so what was found stays found, and what
+sessions were shown stays shown. Values behind placeholders go: the marks by which they
+are asked for are of the old key. A row that was changed is refused, and nothing is
+done. Whoever is stopped leaves a state under the old key or under the new one, and the
+next opening, or rotation, puts that in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from sdrag.errors import UsageError
+from sdrag.state import key_file
+from sdrag.state.findings import LOCAL, MODEL, FindingRow, Findings
+from sdrag.state.keys import DOCUMENT_BYTES, Keys, join_rules, split_rules
+from sdrag.state.opening import State
+from sdrag.state.tables import binding, chunk, finding, form, meta, shown, value
+
+_AT_ONCE = 500
+_Row = dict[str, Any]
+
+
+def rotate(state: State) -> dict[str, int]:
+    """
+    Give a state another key; whoever has it open is refused from then on.
+
+    Returns:
+        How many rows of each table were written anew, and how many `values` went.
+
+    Raises:
+        UsageError: The state is in memory.
+        KeyRotatedError: It was rotated since it was opened.
+        HostError: The database or a file failed, or a row was changed.
+    """
+    if state.is_in_memory or state.key_path is None:
+        raise UsageError(
+            "A state in memory has no key to rotate.", hint="Name its file or its URL."
+        )
+    path = Path(state.key_path)
+    with key_file.file_failures():
+        with state.database.writing(durable=True) as connection:
+            key_file.forget_waiting(path)
+            secret = state.keys.rotated()
+            seal = key_file.write_waiting(path, secret)
+            if connection.dialect.name != "sqlite":
+                connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
+            counts = _Rows(state, Keys(secret)).write(connection)
+            sealed = meta.update().where(meta.c.name == "seal").values(value=seal)
+            connection.execute(sealed)
+        key_file.settle(path, seal)
+    return counts
+
+
+class _Rows:
+    """The rows of a state under its key, as they are under another one."""
+
+    def __init__(self, state: State, keys: Keys) -> None:
+        self._old, self._new = state.keys, keys
+        self._before = state.findings
+        self._after = Findings(state.database, keys)
+
+    def write(self, connection: sa.Connection) -> dict[str, int]:
+        """Write all tables anew."""
+        counts = {
+            table.name: _rewrite(connection, table, change)
+            for table, change in self._changes.items()
+        }
+        return {**counts, "values": connection.execute(value.delete()).rowcount}
+
+    @property
+    def _changes(self) -> Mapping[sa.Table, Callable[[Any], _Row]]:
+        return {
+            chunk: self._chunk,
+            binding: lambda row: {**row._mapping, "rule": self._move(row.rule)},  # noqa: SLF001
+            finding: self._finding,
+            form: self._form,
+            shown: self._shown,
+        }
+
+    def _move(self, digest: bytes) -> bytes:
+        return self._new.cover(self._old.uncover(digest))
+
+    def _chunk(self, row: Any) -> _Row:
+        document = row.document
+        return {
+            "id": row.id,
+            "fingerprint": self._move(row.fingerprint),
+            "rules": join_rules(map(self._move, split_rules(row.rules))),
+            "document": document and self._move(document),
+        }
+
+    def _finding(self, row: Any) -> _Row:
+        known, engine = self._before.read_row(row), row.engine
+        if engine[:1] in {LOCAL, MODEL}:
+            engine = engine[:1] + self._move(engine[1:])
+        moved = FindingRow(
+            self._move(row.text[:DOCUMENT_BYTES])
+            + self._move(row.text[DOCUMENT_BYTES:]),
+            engine,
+            frozenset(map(self._move, known.rules)),
+            {self._move(rule): spans for rule, spans in known.spans.items()},
+            known.from_document,
+        )
+        return {**self._after.write_row(moved), "seen": row.seen}
+
+    def _form(self, row: Any) -> _Row:
+        forms = {
+            each: frozenset(map(self._move, rules))
+            for each, rules in self._before.read_forms(row).items()
+        }
+        return self._after.write_forms(self._move(row.document), forms)
+
+    def _shown(self, row: Any) -> _Row:
+        return {
+            "session": self._move(row.session),
+            "text": self._move(row.text),
+            "document": self._move(row.document),
+            "facts": self._new.cover_written(self._old.uncover_written(row.facts)),
+            "until": row.until,
+        }
+
+
+def _rewrite(
+    connection: sa.Connection, table: sa.Table, change: Callable[[Any], _Row]
+) -> int:
+    """Write the rows of a table aside, and then back into it; say how many."""
+    columns = (sa.Column(column.name, column.type) for column in table.c)
+    name = f"rotated_{table.name}"
+    aside = sa.Table(name, sa.MetaData(), *columns, prefixes=["TEMPORARY"])
+    aside.create(connection, checkfirst=False)
+    rows, count = sa.select(table).execution_options(yield_per=_AT_ONCE), 0
+    for some in connection.execute(rows).partitions():
+        connection.execute(aside.insert(), [change(row) for row in some])
+        count += len(some)
+    connection.execute(table.delete())
+    back = table.insert().from_select(table.c.keys(), sa.select(aside))
+    connection.execute(back)
+    aside.drop(connection, checkfirst=False)
+    return count
