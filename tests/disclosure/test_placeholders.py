@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.disclosure.cut import cut
+from sdrag.disclosure.cut import WITHHOLD_ALL, RedactedText, cut, find_values
 from sdrag.disclosure.disclose import forget_document
 from sdrag.disclosure.placeholder_style import PlaceholderStyle
 from sdrag.effects.steps import run
@@ -102,6 +102,12 @@ JOINED = [
     ("- Ann\n- Bob", TWO, "- [person]\n- [person]"),
     ("| Ann | Bob |", TWO, "| [person] | [person] |"),
     ("Ann and Bob", TWO, "[person] and [person]"),
+    ("a,b\nAnn,Bob\nx,y", TWO, "a,b\n[person],[person]\nx,y"),
+    (
+        "saw [Ann-12345678], or [b-12345678] or Bob",
+        TWO,
+        "saw [withheld], or [b-12345678] or [person]",
+    ),
     ("Ann, 3 May 1971.", {"people": ["Ann"], "dates": ["3 May 1971"]}, "[withheld]."),
     ("the baker left", {"self": ["baker"]}, "the [occupation] left"),
     ("a mess in Leeds", {"self": ["mess in Leeds"]}, "a [withheld]"),
@@ -126,10 +132,24 @@ def test_adjacent_marks_become_one(text, taken, expected):
         for words in listed:
             span = Span(text.index(words), text.index(words) + len(words))
             spans[span] = spans.get(span, frozenset()) | {name}
+    many = len(re.findall(r"\[[a-z]+\]", expected))
     for order in (spans, dict(reversed(spans.items()))):
-        left = cut(text, order, list(taken), MARKED).apply(text)
+        left = cut(text, order, ["none", *taken], MARKED).apply(text)
 
-        assert left.text == expected
+        assert left == RedactedText(expected, tuple(taken), many)
+        assert cut(text, order, ["none"], MARKED).apply(text) == RedactedText(text)
+
+
+def test_what_is_withheld_whole_leaves_nothing():
+    """Where a constraint that is enforced says so; all that take any are named."""
+    text = "Ann left."
+    taken = {Span(0, 3): frozenset({"people"}), WITHHOLD_ALL: frozenset({"why"})}
+
+    for applied in (["why", "people", "dates"], ["people", "why"]):
+        left = cut(text, taken, applied, MARKED).apply(text)
+        assert left == RedactedText(None, tuple(applied[:2]), 1)
+        assert not find_values(text, taken, applied, MARKED, {*applied})
+    assert cut(text, taken, ["people"], MARKED).apply(text).text == "[person] left."
 
 
 NUMBERED = {
@@ -208,6 +228,34 @@ def test_other_words_and_other_documents_have_other_numbers():
     (ann, again, bob), other = (re.findall(r"\d{8}", each.text) for each in left)
     assert ann == again
     assert len({ann, bob, *other}) == 4
+
+
+def test_only_a_number_of_what_one_may_see_stands_for_a_value():
+    """Not where another constraint takes it too, and not what has no number."""
+    rules = {"names": "Hide names", "sealed": "Remove names", "dates": "Hide dates"}
+    style = PlaceholderStyle.of(
+        [Constraint(*rule) for rule in rules.items()],
+        DisclosureSection(placeholders="numbered"),
+        DEFAULT,
+    ).of_document(Keys(b"k" * 32).of_document(b"d" * 8))
+    text = "3 May Ann, then Bob Ray, BOB RAY, Eve and Dr Eve"
+    takers = {
+        Span(0, 5): {"dates"},
+        Span(6, 9): {"names"},
+        Span(16, 23): {"names"},
+        Span(25, 32): {"names"},
+        Span(34, 37): {"names", "sealed"},
+        Span(42, 48): {"names"},
+    }
+    taken = {span: frozenset(by) for span, by in takers.items()}
+    left = cut(text, taken, list(rules), style).apply(text).text
+    marks = re.findall(r"\[person-\d+\]", left)
+
+    values = find_values(text, taken, list(rules), style, {"names"})
+
+    assert left.startswith("[withheld], then ")
+    assert values == {marks[0]: "Bob Ray", marks[-1]: None}
+    assert not find_values(text, taken, [], style, {"names"})
 
 
 def test_what_looks_like_a_mark_with_a_number_is_no_way_out():

@@ -22,9 +22,9 @@ from sdrag.guardrails.access.conditions import (
     both,
     drop_lists,
 )
-from sdrag.vocabulary import Passage, Principal
+from sdrag.vocabulary import Decision, Passage, Principal
 
-ANA = Principal("ana", tenant="a", roles=frozenset({"hr", "it"}), level=2)
+ANA = Principal("ana", "a", frozenset({"hr", "it"}), 2, {"use": "court"})
 SECTION = AccessSection()
 
 
@@ -32,79 +32,113 @@ def passage(**metadata):
     return Passage("p", "text", metadata)
 
 
+def objection(principal, section, **metadata):
+    """Return the reason why a passage is dropped, or nothing where it is not."""
+    screened = run(access.check([passage(**metadata)], principal, section), None)
+    reasons = [decision.reason for decision in screened.decisions]
+    dropped = tuple(Decision("p", "dropped", "access", reason) for reason in reasons)
+    assert screened.decisions == dropped
+    assert len(screened.passages) + len(reasons) == 1
+    return "".join(reasons)
+
+
 def admits(principal, section, **metadata):
-    steps = access.check([passage(**metadata)], principal, section)
-    return bool(run(steps, None).passages)
+    return not objection(principal, section, **metadata)
 
 
 @pytest.mark.parametrize(
-    ("metadata", "seen"),
+    ("metadata", "reason"),
     [
-        ({"tenant": "a"}, True),
-        ({"tenant": "b"}, False),
-        ({"tenant": ["b", "a"]}, True),
-        ({"tenant": ["b"]}, False),
-        ({"tenant": "a", "roles": "hr"}, True),
-        ({"tenant": "a", "roles": ["legal", "it"]}, True),
-        ({"tenant": "a", "roles": ["legal"]}, False),
-        ({"tenant": "a", "roles": []}, False),
-        ({"tenant": "a", "roles": "hr,it"}, False),
-        ({"tenant": "a", "level": 2}, True),
-        ({"tenant": "a", "level": 3}, False),
-        ({"tenant": "a", "level": "1"}, False),
-        ({"tenant": "a", "level": True}, False),
-        ({"tenant": "a", "level": float("nan")}, False),
-        ({"tenant": {"a": 1}}, False),
-        ({"tenant": ""}, False),
-        ({"roles": "hr"}, False),
-        ({}, False),
+        ({"tenant": "a"}, ""),
+        ({"tenant": "b"}, "tenant"),
+        ({"tenant": ["b", "a"]}, ""),
+        ({"tenant": ["b"]}, "tenant"),
+        ({"tenant": {"a": 1}}, "tenant"),
+        ({"tenant": ""}, "tenant"),
+        ({"roles": "hr"}, "tenant"),
+        ({"tenant": "a", "roles": "hr"}, ""),
+        ({"tenant": "a", "roles": ["legal", "it"]}, ""),
+        ({"tenant": "a", "roles": ["legal"]}, "roles"),
+        ({"tenant": "a", "roles": []}, "roles"),
+        ({"tenant": "a", "roles": "hr,it"}, "roles"),
+        ({"tenant": "a", "level": 2}, ""),
+        ({"tenant": "a", "level": 3}, "level"),
+        ({"tenant": "a", "level": "1"}, "level"),
+        ({"tenant": "a", "level": True}, "level"),
+        ({"tenant": "a", "level": float("nan")}, "level"),
+        ({"tenant": "a", "allowed_uses": ["sales", "court"]}, ""),
+        ({"tenant": "a", "allowed_uses": "sales"}, "uses"),
+        ({}, "untagged"),
     ],
 )
-def test_every_tag_must_admit_the_principal(metadata, seen):
+def test_every_tag_must_admit_the_principal(metadata, reason):
     """Each tag a passage carries admits the principal, and there is one."""
-    assert admits(ANA, SECTION, **metadata) == seen
+    assert objection(ANA, SECTION, **metadata) == reason
 
 
-def test_without_a_principal_nothing_is_returned_and_it_is_said_why(ask):
+def test_a_principal_without_a_use_has_none():
+    """Nor one whose use is no string."""
+    for attributes in ({}, {"use": None}, {"use": ["court"]}):
+        who = Principal("ana", "a", attributes=attributes)
+        assert objection(who, SECTION, tenant="a", allowed_uses=["court"]) == "uses"
+
+
+def test_without_a_principal_nothing_is_returned_and_it_is_said_why():
     """No principal: no passage, and a decision that names the reason."""
-    screened = ask(access.check([passage(tenant="a")], None, SECTION))
+    refused = Decision("query", "withheld", "access", "no-principal")
 
-    assert screened.passages == ()
-    assert [decision.reason for decision in screened.decisions] == ["no-principal"]
-    assert access.refusal(None, SECTION).reason == "no-principal"
+    assert objection(None, SECTION, tenant="a") == "no-principal"
+    assert access.refusal(None, SECTION) == refused
     assert access.refusal(ANA, SECTION) is None
 
 
 @pytest.mark.parametrize(
-    ("metadata", "seen"),
-    [({}, True), ({"level": 0}, True), ({"level": 1}, False), ({"tenant": "a"}, False)],
+    ("principal", "metadata", "reason"),
+    [
+        (None, {}, ""),
+        (None, {"level": 0}, ""),
+        (None, {"level": 1}, "level"),
+        (None, {"tenant": "a"}, "tenant"),
+        (ANA, {"level": 1}, ""),
+    ],
 )
-def test_public_passages_are_those_that_nothing_restricts(metadata, seen):
+def test_public_passages_are_those_that_nothing_restricts(principal, metadata, reason):
     """Where the policy allows it, anyone sees what carries no tag."""
     section = AccessSection(without_principal="public")
 
-    assert admits(None, section, **metadata) == seen
+    assert objection(principal, section, **metadata) == reason
 
 
 def test_a_required_tag_must_be_there():
     """A tag that the policy requires is not taken for granted."""
     section = AccessSection(required=("roles",))
 
-    assert not admits(ANA, section, tenant="a")
+    assert objection(ANA, section, tenant="a") == "untagged"
     assert admits(ANA, section, tenant="a", roles="hr")
 
 
+NO, DOWN = "unauthorized", "authorizer-failed"
+
+
 @pytest.mark.parametrize(
-    ("answer", "kept"),
-    [(True, 1), (False, 0), (1, 0), ("yes", 0), (Failure(HostError("down")), 0)],
+    ("answer", "reason"),
+    [(True, ""), (False, NO), (1, NO), ("yes", NO), (Failure(HostError("x")), DOWN)],
 )
-def test_only_a_yes_of_the_authorizer_is_a_yes(ask, answer, kept):
-    """Anything but True, and any failure, withholds the passage."""
-    steps = access.check([passage(tenant="a")], ANA, SECTION, authorize=True)
+def test_only_a_yes_of_the_authorizer_is_a_yes(ask, answer, reason):
+    """Anything but True, and any failure, withholds the passage; also for nobody."""
+    asked, one = [], passage(tenant="a")
 
-    screened = ask(steps, authorize=lambda _effect, _item: answer)
+    def authorize(effect, item):
+        asked.append((effect.principal, item))
+        return answer
 
-    assert len(screened.passages) == kept
+    for principal, section in ((ANA, SECTION), (None, None)):
+        steps = access.check([one], principal, section, authorize=True)
+        screened = ask(steps, authorize=authorize)
+        assert screened.passages == (() if reason else (one,))
+        said = [Decision("p", "dropped", "access", reason)] if reason else []
+        assert [*screened.decisions] == said
+    assert asked == [(ANA, one), (Principal(""), one)]
 
 
 def test_an_authorizer_that_is_down_withholds_everything(ask):
@@ -114,7 +148,7 @@ def test_an_authorizer_that_is_down_withholds_everything(ask):
     screened = ask(steps)
 
     assert screened.passages == ()
-    assert screened.decisions[0].reason == "authorizer-failed"
+    assert screened.decisions == (Decision("p", "dropped", "access", DOWN),)
 
 
 def test_the_authorizer_is_not_asked_about_what_the_tags_forbid(ask):
@@ -175,6 +209,45 @@ def test_the_filter_never_hides_what_the_check_would_admit(metadata, who, sectio
 
     if admits(who, section, **metadata):
         assert condition is None or holds(condition, metadata)
+
+
+ALL = AccessSection(required=("tenant", "roles", "level"), listed=("tenant", "roles"))
+A_LISTED = Or((Eq("tenant", "a"), Contains("tenant", "a")))
+HR, IT = Contains("roles", "hr"), Contains("roles", "it")
+
+
+@pytest.mark.parametrize(
+    ("principal", "section", "condition"),
+    [
+        (ANA, SECTION, Eq("tenant", "a")),
+        (Principal("u"), SECTION, None),
+        (None, SECTION, None),
+        (ANA, AccessSection(without_principal="public"), None),
+        (ANA, AccessSection(tenant_key=None), None),
+        (ANA, AccessSection(listed=("tenant",)), A_LISTED),
+        (
+            ANA,
+            ALL,
+            And(
+                (
+                    A_LISTED,
+                    Or((In("roles", ("hr", "it")), HR, IT)),
+                    Lte("level", 2),
+                )
+            ),
+        ),
+        (
+            Principal("u", roles=frozenset({"hr"})),
+            AccessSection(required=("roles",), listed=()),
+            Eq("roles", "hr"),
+        ),
+    ],
+)
+def test_the_store_is_asked_for_all_that_it_can_filter_by(
+    principal, section, condition
+):
+    """The tenant of the principal, and the tags that the policy requires."""
+    assert access.filters(principal, section) == condition
 
 
 @given(tags, principals)
@@ -263,7 +336,8 @@ def test_the_store_is_asked_until_enough_is_allowed(
     limits = []
     held = store(100, every)
 
-    def search(effect, _query):
+    def search(effect, query):
+        assert (query, effect.filters) == ("q", EQ)
         limits.append(effect.limit)
         return held[: effect.limit]
 
@@ -272,21 +346,25 @@ def test_the_store_is_asked_until_enough_is_allowed(
         wanted=wanted,
         budget=budget,
         screen=lambda fresh: access.check(fresh, ANA, SECTION),
+        filters=EQ,
     )
     screened = ask(steps, search=search)
 
     assert len(screened.passages) == found
+    assert screened.wanted == wanted
     assert max(limits) <= budget
+    assert len([limit for limit in limits if limit > len(held)]) <= 1
     ended = [one for one in screened.decisions if one.subject == "query"]
-    assert [one.reason for one in ended] == (["budget-spent"] if spent else [])
+    told = Decision("query", "withheld", "access", "budget-spent")
+    assert ended == ([told] if spent else [])
     assert len({decision.subject for decision in screened.decisions}) == len(
         screened.decisions
     )
 
 
 def test_a_passage_is_checked_once_however_often_it_is_found(ask):
-    """The host's authorizer is not asked about it again."""
-    asked = []
+    """The host's authorizer is not asked again, also by a store that varies."""
+    asked, found = [], iter([0, 5, 0, 0, 0])
     held = store(40, 4)
 
     def check(fresh):
@@ -294,7 +372,9 @@ def test_a_passage_is_checked_once_however_often_it_is_found(ask):
         return (yield from access.check(fresh, ANA, SECTION))
 
     steps = fetch("q", wanted=None, budget=100, screen=check)
-    screened = ask(steps, search=lambda effect, _query: held[: effect.limit or 5])
+    screened = ask(
+        steps, search=lambda effect, _query: held[next(found) :][: effect.limit or 5]
+    )
 
     assert len(screened.passages) == 5
     assert len(asked) == len(set(asked))

@@ -87,8 +87,16 @@ def test_a_near_copy_yields_the_passages_words():
     assert reasons([wrapped]) == ["not-found"]
     assert not verify([spaced], spaced.replace(" any", "any"), threshold=90)
     # The nearest passage is taken, wherever it is; an exact one before all others.
-    for extract in (EXACT, EXACT.replace("day", "dax")):
+    near = EXACT.replace("day", "dax")
+    for extract in (EXACT, near):
         assert [h.passage_id for h in verify([extract], NEAR, EXACT)] == ["p1"]
+    assert [h.passage_id for h in verify([near], NEAR, EXACT, EXACT)] == ["p1"]
+    # What is like enough is whole words, without what is around them.
+    for wrong in ("Xhe island leaves at nine", "the island leaves at ninX"):
+        assert texts([wrong], EXACT, threshold=90) == ["the island leaves at nine"]
+    (nearly,) = verify(["one two men saw hisxx"], "one two men saw his")
+    assert nearly.score == 95.0
+    assert not verify([near], "", threshold=0)
 
 
 ROW = "| boat | 30 pounds |"
@@ -109,6 +117,8 @@ AS_WRITTEN = [
     ("> The fee\n> is 30 pounds\n> a month.", FEE, None),
     ("The [fee](https://a.example/x) is 30 pounds a month.", FEE, ""),
     ("The fee\\* is 30 pounds.", "The fee* is 30 pounds.", ""),
+    ("It is **the fee** now *due*.", "the fee now due", "**the fee** now *due*"),
+    ("It is > 5 degrees here.", "> 5 degrees here", "> 5 degrees here"),
     (TABLE, "boat 30 pounds", ROW[2:-2]),
     (TABLE, "boat | 30 pounds", ROW[2:-2]),
     (TABLE, "what price a day boat 30 pounds", None),
@@ -130,6 +140,7 @@ NOT_WRITTEN = [
     (TABLE, "boat 50 pounds"),
     (TABLE, "30 pounds boat"),
     ("| boat | 30 |", "boat 30"),
+    ("The boat is ours.", "<a b c d e>"),
     ("The **fee** is 30 pounds a month.", "The fee is 50 dollars a year."),
 ]
 
@@ -154,7 +165,8 @@ def test_what_a_document_is_set_with_is_no_part_of_its_words():
         ("else in the room", MINUTES.text),
         *((fake, f"x {fake} y") for fake in ("a.b.c.d.e", "- - - - -", "", "  \n ")),
         ("one-two-three-four-five", "x one-two-three-four-five y"),
-        ("REDACTED was paid in full", "[REDACTED] was paid in full."),
+        ("REDACTED was paid in full", "[REDACTED] was paid in full. She knew."),
+        ("\u516c\u53f8\u5c06\u5728\u4e94 \u4e2a\u5de5\u4f5c\u65e5\u5185",) * 2,
         ("[REDACTED] was paid [person] in", "[REDACTED] was paid [person] in full"),
         ("a[NAME] b[NAME] c[NAME] d[NAME] e[NAME]",) * 2,
         ("\u516c\u53f8\u5c06\u5728\u4e94\u4e2a\u5de5\u4f5c\u65e5",) * 2,
@@ -226,11 +238,26 @@ def test_no_word_is_cut():
     # An occurrence that cuts a word hides none that cuts none.
     debts = "able to pay all of what it owes to every one of its creditors this year"
     for text in (f"It is un{debts}; {debts}.", f"It was {debts}. It is un{debts}."):
-        (highlight,) = verify([debts], text)
+        (highlight,) = verify([debts], text, threshold=100)
         assert text[highlight.span.start - 1] == " "
-    marks = [("cafe\u0301 noir", 4), ("cafe\u0301s", 5), ("un\u200bable", 2)]
-    for text, position in [*marks, ("un\u200bable", 3), ("non\u2011profit", 4)]:
-        assert cuts_a_word(text, position)
+
+
+WITHIN = (
+    "unde|sirable, o'|clock, o|'clock, non|\u2011profit, non\u2011|profit, 1|,000, $|1"
+    ", a|@b.example, -|5, 20|%, 5|\u00b0C, cafe|\u0301s, cafe\u0301|s, un|\u200bable"
+    ", un\u200b|able, #|1, un|**lawful, un**|lawful, per|-\nmitted, per-\n|mitted"
+)
+BETWEEN = (
+    "a|., -|a, a|-.b, a.-|b, %|a, a|%, a|\u20acb, \u20ac|b, \u516c|\u53f8, \u516c|a"
+    ", a|\u516c, |a, a|, --|a, a|--b, a--|b, **|bold, bold|**, a|\n\nb, un| **lawful"
+)
+
+
+def test_where_a_word_is_cut():
+    """Within it, its joints, its marks and its sign, however it is set."""
+    for cuts, is_cut in ((WITHIN, True), (BETWEEN, False)):
+        for cut in cuts.split(", "):
+            assert cuts_a_word(cut.replace("|", ""), cut.index("|")) == is_cut, cut
 
 
 def test_highlights_are_apart_and_in_document_order():

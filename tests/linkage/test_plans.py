@@ -50,63 +50,57 @@ def planned(
     return plan, {names[n] for n, masked in enumerate(plan.masked.tolist()) if masked}
 
 
-class TestCeilings:
-    """No document and no chain is left over its ceiling."""
-
-    @given(corpora, weightings, sections, st.sampled_from([1, 2048]))
-    def test_an_independent_checker_agrees(self, corpus, weights, section, block):
-        """Documents, frozen chains and chains of the output, wherever blocks end."""
-        literal = Literal(corpus, weights, section)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(plan_module, "_BLOCK", block)
-            _, masked = planned(corpus, weights, section)
-        assert literal.meets(masked, literal.ceilings(literal.document_level()))
-
-    @given(corpora, weightings, sections)
-    def test_the_first_stage_is_the_thesis_read_literally(
-        self, corpus, weights, section
-    ):
-        """Document-level masking picks the same entities and ceilings."""
-        literal = Literal(corpus, weights, section)
-        section = section.model_copy(update={"select": "document"})
-        plan, masked = planned(corpus, weights, section)
-        assert masked == literal.document_level()
-        ceilings = literal.ceilings(masked)
-        assert sorted(plan.chains.ceiling.tolist()) == pytest.approx(
-            sorted(ceilings.values()), abs=1e-9
-        )
+@given(corpora, weightings, sections, st.sampled_from([1, 2048]))
+def test_an_independent_checker_agrees(corpus, weights, section, block):
+    """Documents, frozen chains and chains of the output, wherever blocks end."""
+    literal = Literal(corpus, weights, section)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan_module, "_BLOCK", block)
+        _, masked = planned(corpus, weights, section)
+    assert literal.meets(masked, literal.ceilings(literal.document_level()))
 
 
-class TestUnmaskable:
-    """Only what the policy declares unmaskable can make a ceiling impossible."""
+@given(corpora, weightings, sections)
+def test_the_first_stage_is_the_thesis_read_literally(corpus, weights, section):
+    """Document-level masking picks the same entities and ceilings."""
+    literal = Literal(corpus, weights, section)
+    section = section.model_copy(update={"select": "document"})
+    plan, masked = planned(corpus, weights, section)
+    assert masked == literal.document_level()
+    ceilings = literal.ceilings(masked)
+    assert sorted(plan.chains.ceiling.tolist()) == pytest.approx(
+        sorted(ceilings.values()), abs=1e-9
+    )
 
-    def test_the_report_proves_what_is_impossible(self):
-        """The chain rests on an entity that may not be masked; nothing else is lost."""
-        corpus = {
-            "d0": {"e0": 1.0, "e1": 0.5},
-            "d1": {"e0": 1.0, "e2": 0.5},
-            "d2": {"e3": 0.9},
-        }
-        weights = dict.fromkeys((f"e{n}" for n in range(4)), 1.0)
-        section = LinkageSection(edge_threshold=0.3, max_chain_risk=0.2)
-        plan, masked = planned(corpus, weights, section, frozenset({"e0"}))
-        assert "e0" not in masked
-        assert plan.impossible_chains.tolist() == [0]
-        assert plan.impossible_documents.tolist() == []
 
-    @given(corpora, weightings, sections, st.sets(entities, max_size=3))
-    def test_the_rest_is_met_all_the_same(self, corpus, weights, section, kept):
-        """A chain over its ceiling is over it with all that may be masked masked."""
-        literal = Literal(corpus, weights, section)
-        plan, masked = planned(corpus, weights, section, frozenset(kept))
-        assert not masked & kept
-        everything = set(literal.frequency) - kept
-        for document in corpus:
-            floor = literal.document_risk(document, everything)
-            ceiling = max(section.max_document_risk, floor)
-            assert literal.document_risk(document, masked) <= ceiling + 1e-9
-        over = plan.chain_risk[plan.impossible_chains]
-        assert (over > plan.chains.ceiling[plan.impossible_chains]).all()
+def test_the_report_proves_what_is_impossible():
+    """The chain rests on an entity that may not be masked; nothing else is lost."""
+    corpus = {
+        "d0": {"e0": 1.0, "e1": 0.5},
+        "d1": {"e0": 1.0, "e2": 0.5},
+        "d2": {"e3": 0.9},
+    }
+    weights = dict.fromkeys((f"e{n}" for n in range(4)), 1.0)
+    section = LinkageSection(edge_threshold=0.3, max_chain_risk=0.2)
+    plan, masked = planned(corpus, weights, section, frozenset({"e0"}))
+    assert "e0" not in masked
+    assert plan.impossible_chains.tolist() == [0]
+    assert plan.impossible_documents.tolist() == []
+
+
+@given(corpora, weightings, sections, st.sets(entities, max_size=3))
+def test_the_rest_is_met_all_the_same(corpus, weights, section, kept):
+    """A chain over its ceiling is over it with all that may be masked masked."""
+    literal = Literal(corpus, weights, section)
+    plan, masked = planned(corpus, weights, section, frozenset(kept))
+    assert not masked & kept
+    everything = set(literal.frequency) - kept
+    for document in corpus:
+        floor = literal.document_risk(document, everything)
+        ceiling = max(section.max_document_risk, floor)
+        assert literal.document_risk(document, masked) <= ceiling + 1e-9
+    over = plan.chain_risk[plan.impossible_chains]
+    assert (over > plan.chains.ceiling[plan.impossible_chains]).all()
 
 
 def test_a_certain_identifier_is_always_masked():

@@ -10,7 +10,7 @@ from sdrag.linkage.pairs import canonical
 from sdrag.linkage.session import History, chain_risk
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import LinkageSection
-from sdrag.state import open_state
+from sdrag.state import open_state, tables
 from sdrag.state.ledger import MOST_FACTS, Shown
 from sdrag.vocabulary import Passage, Principal
 
@@ -182,6 +182,26 @@ def test_of_all_sessions_the_first_to_end_make_room(monkeypatch):
         ledger.update(b"%d" % number, lambda known: held.append(len(known)) or (), 0, 9)
 
     assert held == [0] * 6 + [1] * 3
+
+
+def test_what_was_shown_is_known_to_its_session_until_it_ends(monkeypatch):
+    """As it was written; what has ended is gone, whoever asks."""
+    monkeypatch.setattr("sdrag.state.statements._EVICTED_AT", 1.0)
+    state, held = open_state(), []
+    rows = [Shown(b"t", b"d", {"a": 0.5, "b": 1.0}), Shown(b"s", b"e", {})]
+
+    def read(session, now):
+        held.clear()
+        state.ledger.update(session, lambda known: held.extend(known) or (), now, 9.0)
+        return held
+
+    state.ledger.update(b"one", lambda known: rows, 0.0, 9.0)
+
+    assert read(b"one", 8.9) == rows[::-1]
+    assert read(b"two", 8.9) == []
+    assert read(b"two", 9.0) == []
+    with state.database.reading() as connection:
+        assert not connection.execute(tables.shown.select()).all()
 
 
 _NAME = "Annika Karlsson owns the red boat."

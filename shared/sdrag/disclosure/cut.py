@@ -57,10 +57,15 @@ def cut(
     text: str, taken: Taken, applied: Sequence[str], style: PlaceholderStyle
 ) -> Replacements:
     """Return what constraints replace in a text."""
-    layout, parts, names, is_whole = _find_regions(text, taken, applied, style)
-    if is_whole:
+    spans = _enforce(text, taken, applied, style)
+    if not spans:
+        return Replacements()
+    taking = frozenset[str]().union(*spans.values())
+    names = tuple(name for name in applied if name in taking)
+    if WITHHOLD_ALL in spans:
         return Replacements(None, names)
-    placeholders = style.choose(text, parts)
+    layout = read_cells(text)
+    placeholders = style.choose(text, _find_regions(layout, spans, style))
     return Replacements(place(layout, placeholders), names, len(placeholders))
 
 
@@ -77,7 +82,10 @@ def find_values(
     None for one that stands, somewhere, for what a constraint takes that is not among
     the `exempt`, or for two values.
     """
-    _, parts, _, _ = _find_regions(text, taken, applied, style)
+    spans = _enforce(text, taken, applied, style)
+    if WITHHOLD_ALL in spans:
+        return {}
+    parts = _find_regions(read_cells(text), spans, style)
     values: dict[str, str | None] = {}
     for region, mark in style.choose(text, parts).items():
         value, part = region.of(text), parts[region]
@@ -90,29 +98,20 @@ def find_values(
     return values
 
 
-def _find_regions(
+def _enforce(
     text: str, taken: Taken, applied: Sequence[str], style: PlaceholderStyle
-) -> tuple[Layout, Parts, tuple[str, ...], bool]:
-    """
-    Return where placeholders stand, and what of it each constraint takes.
-
-    Returns:
-        The layout of the text; the regions with their spans; the constraints that take
-        any; and whether one takes all of the text.
-    """
+) -> dict[Span, frozenset[str]]:
+    """Return what the applied constraints take that no placeholder stands for yet."""
     enforced = frozenset(applied)
     spans = {span: by & enforced for span, by in taken.items() if by & enforced}
-    whole = spans.pop(WITHHOLD_ALL, frozenset[str]())
-    if spans:
-        standing = SpanUnion(style.placeholders.find(text))
-        spans = {span: by for span, by in spans.items() if not standing.contains(span)}
-    taking = whole.union(*spans.values())
-    names = tuple(name for name in applied if name in taking)
-    if whole:
-        return read_cells(""), {}, names, True
-    alike = style.placeholders.find_alike(text) if spans else ()
+    standing = SpanUnion(style.placeholders.find(text) if spans else ())
+    return {span: by for span, by in spans.items() if not standing.contains(span)}
+
+
+def _find_regions(layout: Layout, spans: Taken, style: PlaceholderStyle) -> Parts:
+    """Return where placeholders stand, and what of it each constraint takes."""
+    alike = style.placeholders.find_alike(layout.text)
     touched = filter(SpanUnion(spans).overlaps, alike)
-    layout = read_cells(text if spans else "")
     regions = [
         with_brackets(layout, region)
         for region in _join(layout, (*spans, *touched), style.between)
@@ -121,7 +120,7 @@ def _find_regions(
     starts = [region.start for region in regions]
     for span, by in spans.items():
         parts[regions[bisect_right(starts, span.start) - 1]].append((span, by))
-    return layout, parts, names, False
+    return parts
 
 
 def _join(
@@ -130,16 +129,12 @@ def _join(
     """Join spans of one cell that nothing but `between` parts, sorted and apart."""
     joined: list[Span] = []
     for span in merge(spans):
-        if joined and between.fullmatch(layout.text, joined[-1].end, span.start):
-            last = joined[-1]
-            if _cell_of(layout, last) == _cell_of(layout, span):
-                joined[-1] = Span(last.start, span.end)
-                continue
-        joined.append(span)
+        if (
+            joined
+            and between.fullmatch(layout.text, joined[-1].end, span.start)
+            and layout.at(joined[-1].start) == layout.at(span.start)
+        ):
+            joined[-1] = Span(joined[-1].start, span.end)
+        else:
+            joined.append(span)
     return tuple(joined)
-
-
-def _cell_of(layout: Layout, span: Span) -> int:
-    """Return where the cell begins that a span begins in."""
-    cell = layout.at(span.start)
-    return -1 if cell is None else cell.start

@@ -103,8 +103,7 @@ class Restorer(Confidential):
 
     def end(self) -> str:
         """Return what was held back, for the answer has ended."""
-        rest, self._held = self._held, ""
-        return rest
+        return self._held
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -159,10 +158,10 @@ class RestoreScope(Confidential):
             return Restorer()
         texts = {self._key(passage): passage.text for passage in passages}
         known = self.state.values.read(texts, self.now.timestamp())
-        seen: dict[str, set[str]] = {}
+        seen: dict[str, set[str | None]] = {}
         for key, text in texts.items():
             for mark in set(NUMBERED.findall(text)):
-                seen.setdefault(mark, set()).add(known.get(key, {}).get(mark, ""))
+                seen.setdefault(mark, set()).add(known.get(key, {}).get(mark))
         alike = {mark: values.pop() for mark, values in seen.items() if len(values) < 2}
         return Restorer({mark: value for mark, value in alike.items() if value})
 

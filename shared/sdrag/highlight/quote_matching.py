@@ -38,7 +38,7 @@ _CONNECTORS = frozenset(
 )
 _SIGNS_BEFORE = frozenset("$\u20ac\u00a3\u00a5+-\u2212\u2013\u00b1~<>\u2264\u2265#@")
 _SIGNS_AFTER = frozenset("%\u2030\u00b0$\u20ac\u00a3\u00a5")
-_WITHIN = re.compile(
+_PARTED = re.compile(
     r"(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\r?\n[ \t>]*(?=[^\W\d_])"
     r"|(?<=[^\W_])[*_~`]+(?=[^\W_])"
 )
@@ -75,27 +75,22 @@ def cuts_a_word(text: str, position: int) -> bool:
     """Say whether a cut at `position` falls within a word, a number or its sign."""
     if not 0 < position < len(text):
         return False
-    before, after = text[position - 1], text[position]
+    beyond, before = text[max(0, position - 2) : position - 1], text[position - 1]
+    after, next_one = text[position], text[position + 1 : position + 2]
     if _in_word(before) and _in_word(after):
         return not (is_unspaced(before) or is_unspaced(after))
-    if _is_within(text, position):
-        return True
-    if _in_word(before) and after in _CONNECTORS | _SIGNS_AFTER:
-        joined = after in _CONNECTORS and _in_word(text[position + 1 : position + 2])
-        return joined or (before.isdigit() and after in _SIGNS_AFTER)
-    if before in _CONNECTORS | _SIGNS_BEFORE and _in_word(after):
-        beyond = text[position - 2] if position > 1 else ""
-        joined = before in _CONNECTORS and _in_word(beyond)
-        return joined or (after.isdigit() and before in _SIGNS_BEFORE)
-    return False
+    return (
+        (_in_word(before) and after in _CONNECTORS and _in_word(next_one))
+        or (_in_word(beyond) and before in _CONNECTORS and _in_word(after))
+        or (before.isdigit() and after in _SIGNS_AFTER)
+        or (before in _SIGNS_BEFORE and after.isdigit())
+        or _is_parted(text, position)
+    )
 
 
-def _is_within(text: str, position: int) -> bool:
+def _is_parted(text: str, position: int) -> bool:
     """Say whether a cut falls where only the setting of a text parts a word."""
-    if text[position - 1].isalnum() and text[position].isalnum():
-        return False
-    low, high = max(0, position - _REACH), min(len(text), position + _REACH)
-    parts = _WITHIN.finditer(text, low, high)
+    parts = _PARTED.finditer(text, position - _REACH, position + _REACH)
     return any(match.start() <= position <= match.end() for match in parts)
 
 

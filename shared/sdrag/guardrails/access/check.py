@@ -51,18 +51,17 @@ def filters(principal: Principal | None, section: AccessSection) -> Condition | 
     It admits whatever `check` would, which runs on all that the store returns; but for
     lists under a tag that the policy does not say is listed.
     """
-    if section.without_principal == "public":
+    if principal is None or section.without_principal == "public":
         return None
-    who = principal or _NOBODY
     parts: list[Condition] = []
-    if section.tenant_key and who.tenant is not None:
+    if section.tenant_key and principal.tenant is not None:
         listed = "tenant" in section.listed
-        parts.append(_either(section.tenant_key, (who.tenant,), listed=listed))
-    if section.roles_key and "roles" in section.required and who.roles:
-        roles, listed = tuple(sorted(who.roles)), "roles" in section.listed
+        parts.append(_either(section.tenant_key, (principal.tenant,), listed=listed))
+    if section.roles_key and "roles" in section.required and principal.roles:
+        roles, listed = tuple(sorted(principal.roles)), "roles" in section.listed
         parts.append(_either(section.roles_key, roles, listed=listed))
     if section.level_key and "level" in section.required:
-        parts.append(Lte(section.level_key, who.level))
+        parts.append(Lte(section.level_key, principal.level))
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else And(tuple(parts))
