@@ -81,8 +81,8 @@ def test_its_blocks_run_and_traces_are_masked(traced):
 
 def test_the_nightly_build_binds(tmp_path, monkeypatch):
     """Its steps pass on a new project and its chunks, and again the next night."""
-    (block,) = re.findall("```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    steps = yaml.safe_load(block)["jobs"]["bind"]["steps"]
+    workflow = PAGE.parents[2] / "examples" / "ci" / "bind.yml"
+    steps = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]["bind"]["steps"]
     said = [shlex.split(step.get("run", "")) for step in steps]
     commands = [words[1:] for words in said if words[:1] == ["sdrag"]]
     monkeypatch.chdir(tmp_path)

@@ -62,6 +62,7 @@ NOTES = [
 ]
 PROMPT = "Answer from these passages alone.\n\n{context}\n\nQuestion: {question}"
 SECONDS = 60
+PROBE_SECONDS = 2
 SLOTS = 32
 """Requests that run at the same time."""
 
@@ -184,6 +185,14 @@ class Service:
                 async for text in words:
                     yield text
 
+    async def probe(self) -> dict[str, object]:
+        """Return whether questions can be answered; codes, and no text."""
+        check = asyncio.to_thread(self.retriever.health)
+        try:
+            return (await asyncio.wait_for(check, PROBE_SECONDS)).as_dict()
+        except TimeoutError:  # its state is late, or its networks are being loaded
+            return {"ready": False, "live": True}
+
     def reload(self, caller: Principal) -> None:
         """Read the policy again, for an operator; a wrong one changes nothing."""
         if "operator" not in caller.roles:
@@ -205,14 +214,20 @@ def create_app(model: BaseChatModel | None = None) -> FastAPI:
     service = Service(build_retriever(), model)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
-    @app.get("/health")
-    async def read_health() -> dict[str, str]:
-        return {"policy": service.retriever.policy_hash}
+    @app.get("/health")  # restart the process where this is no 200
+    async def read_health() -> JSONResponse:
+        health = await service.probe()
+        return JSONResponse(health, 200 if health["live"] else 503)
+
+    @app.get("/ready")  # and send it no questions where this is none
+    async def read_readiness() -> JSONResponse:
+        health = await service.probe()
+        return JSONResponse(health, 200 if health["ready"] else 503)
 
     @app.post("/reload")
     async def reload(caller: Caller) -> dict[str, str]:
         service.reload(caller)
-        return await read_health()
+        return {"policy_hash": service.retriever.policy_hash}
 
     @app.post("/passages")
     async def read_passages(body: Question, caller: Caller) -> list[str]:

@@ -28,6 +28,7 @@ from sdrag.errors import (
     WithheldError,
 )
 from sdrag.explanation import Explanation, explain
+from sdrag.health import Health
 from sdrag.options import Options
 from sdrag.policy import Policy
 from sdrag.principals import acting_as, current_principal, stream_as
@@ -46,6 +47,7 @@ __all__ = [
     "Detector",
     "Engine",
     "Explanation",
+    "Health",
     "HostError",
     "InputTooLargeError",
     "InternalError",

@@ -80,6 +80,11 @@ class SdragError(Exception):
         super().__init__(f"{message} {hint}".strip())
         self.hint = hint
 
+    @property
+    def code(self) -> str:
+        """The reason of a decision that it led to, such as `failed-host`."""
+        return f"failed-{type(self).__name__.removesuffix('Error').lower()}"
+
     def sealed(self) -> Self:
         """Cut off what hangs on the error, for it holds text; see `cut_off`."""
         return cut_off(self)

@@ -31,6 +31,7 @@ from sdrag.guardrails.answer_work import Draft
 from sdrag.guardrails.grounding.check import find_unsupported
 from sdrag.guardrails.notices import sources
 from sdrag.guardrails.results import RELEASE_STAMP, evidence, import_evidence
+from sdrag.health import Health, check_health
 from sdrag.highlight.exchange import Highlighter, Inquiry, Settings
 from sdrag.highlight.highlighters import highlighter_named
 from sdrag.options import Options
@@ -119,6 +120,10 @@ class ReloadableWrapper(Unpickled):
             old_hash=before.policy_hash,
             new_hash=self.policy_hash,
         )
+
+    def health(self) -> Health:
+        """Return whether it can answer, for a probe; see `Health`."""
+        return check_health(self._engine, self._path)
 
     def in_force(self) -> Engine:
         """Return the engine of a request that begins now, from its start to its end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -91,6 +92,21 @@ def is_under_a(text: str) -> bool:
 
 def is_under_b(text: str) -> bool:
     return NAME in text and PHONE not in text and "[a]" not in text
+
+
+@every_wrapper
+def test_its_health_says_what_became_of_the_file(build, file):
+    """And nothing that is in it, nor where it is; its last policy stays in force."""
+    write(file, A)
+    wrapper = build(FOUND, policy=file)
+    before = wrapper.health()
+    assert before.ready
+    assert (before.state, before.policy) == ("ok", "ok")
+
+    for content, code in ((BOTH, "changed"), ({"constraints": 7}, "refused")):
+        write(file, content)
+        assert wrapper.health() == replace(before, policy=code)
+    assert str(file.parent) not in str(wrapper.health().as_dict())
 
 
 @every_wrapper

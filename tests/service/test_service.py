@@ -24,6 +24,9 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 
+from sdrag import open_state
+from sdrag.state.rotation import rotate
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "examples" / "service" / "service.py"
 KEY = "a key of the tests, and of nothing else"
@@ -173,17 +176,40 @@ def test_what_fails_is_a_code_and_a_reload_is_refused_or_told(serve, tmp_path):
     assert (broken.status_code, broken.json()) == (502, {"error": "model-failed"})
 
     before = client.get("/health").json()
+    assert before["live"]
+    assert before["state"] == before["policy"] == "ok"
     (tmp_path / "policy.yaml").write_text("constraints: []", "utf-8")
     refused = client.post("/reload")
     assert (refused.status_code, refused.json()) == (422, {"error": "policy-refused"})
-    assert client.get("/health").json() == before
+    assert client.get("/health").json() == before | {"policy": "refused"}
     (tmp_path / "policy.yaml").write_text("- Hide dates\n- Hide names\n", "utf-8")
-    assert client.post("/reload").json() == client.get("/health").json() != before
-
+    assert client.get("/health").json() == before | {"policy": "changed"}
+    in_force = client.post("/reload").json()
+    assert in_force.items() <= client.get("/ready").json().items()
+    assert in_force["policy_hash"] != before["policy_hash"]
     with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database:
         database.execute("drop table finding")
     gone = client.post("/passages", json=ASK)
     assert (gone.status_code, gone.json()) == (502, {"error": "failed-host"})
+
+
+def test_who_must_be_restarted_says_so(serve, tmp_path):
+    """Its state is rotated, or lost: neither takes questions, one is ended."""
+    client = serve(RunnableLambda(lambda _: AIMessage("")))
+    assert client.get("/ready", timeout=60).status_code == 200
+    path = tmp_path / "state.sqlite"
+    rotate(open_state(path))
+    for route in ("/health", "/ready"):
+        answer = client.get(route)
+        assert answer.status_code == 503
+        assert answer.json()["state"] == "failed-keyrotated"
+        assert str(tmp_path) not in answer.text
+
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("delete from meta")
+    lost = client.get("/ready"), client.get("/health")
+    assert [one.status_code for one in lost] == [503, 200]
+    assert lost[0].json()["state"] == "failed-usage"
 
 
 def test_an_answer_is_streamed_to_its_end(service, ask):

@@ -133,9 +133,8 @@ def _withhold_all(
     passages: Sequence[Passage], error: SdragError, setup: DisclosureSetup
 ) -> Disclosed:
     """Withhold everything; ids are aliased, for nobody has looked at them."""
-    code = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
     redactions = tuple(
-        Redaction(None, alias(passage.id, setup.key), reason=code)
+        Redaction(None, alias(passage.id, setup.key), reason=error.code)
         for passage in passages
     )
     return Disclosed(redactions, tuple(map(record_decision, redactions)))

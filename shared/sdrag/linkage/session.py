@@ -92,8 +92,7 @@ class Session(Confidential):
             found = yield from self._find(passages)
             risky = self._remember(passages, documents, found)
         except SdragError as error:
-            action = "withheld"
-            reason = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
+            action, reason = "withheld", error.code
             risky = set(passages)
         decisions = []
         for n, passage in passages.items():
