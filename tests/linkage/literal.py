@@ -9,6 +9,8 @@ from sdrag.policy import LinkageSection
 
 Corpus = dict[str, dict[str, float]]
 """Document id to entity id to relevance."""
+Why = dict[str, tuple[str, ...]]
+"""What is masked, and the documents that needed it."""
 
 
 class Literal:
@@ -34,7 +36,11 @@ class Literal:
         )
 
     def strength(self, one: str, two: str, masked: set[str]) -> float | None:
-        shared = (self.corpus[one].keys() & self.corpus[two].keys()) - masked
+        shared = {
+            entity
+            for entity in (self.corpus[one].keys() & self.corpus[two].keys()) - masked
+            if self.scale(entity)
+        }
         if not shared:
             return None  # an entity that counts nothing links nothing
         return 1 - math.prod(
@@ -82,32 +88,69 @@ class Literal:
         settings = self.settings
         found = {}
         for chain in self.chains(masked):
-            before = self.chain_risk(chain, masked)
-            if before >= settings.risk_thresholds.high:
-                ceiling = settings.chain_risk_factor.high * before
-            elif before >= settings.risk_thresholds.medium:
-                ceiling = settings.chain_risk_factor.medium * before
-            else:
-                ceiling = settings.max_chain_risk
-            found[chain] = min(ceiling, settings.max_chain_risk)
+            before, factor = self.chain_risk(chain, masked), settings.chain_risk_factor
+            factors = math.inf, factor.medium, factor.high
+            relative = factors[self.level(before)] * before
+            found[chain] = min(relative, settings.max_chain_risk)
         return found
 
-    def document_level(self) -> set[str]:
-        masked: set[str] = set()
-        best = {
-            entity: max(held[entity] for held in self.corpus.values() if entity in held)
-            * self.scale(entity)
-            for entity in self.frequency
-        }
-        masked |= {entity for entity, value in best.items() if value >= 1.0}
+    def level(self, risk: float) -> int:
+        thresholds = self.settings.risk_thresholds
+        return (risk >= thresholds.medium) + (risk >= thresholds.high)
+
+    def document_level(self) -> Why:
+        why: Why = {}
         for document, held in self.corpus.items():
-            order = sorted(held, key=lambda e: (-round(best[e], 12), e))
-            for entity in order:
+            for entity in held:
+                if self.best(entity) >= 1.0:
+                    why.setdefault(entity, (document,))
+        for document, held in self.corpus.items():
+            for entity in sorted(held, key=self.rank):
                 ceiling = self.settings.max_document_risk
-                if self.document_risk(document, masked) <= ceiling + 1e-12:
+                if self.document_risk(document, {*why}) <= ceiling + 1e-12:
                     break
-                masked.add(entity)
-        return masked
+                why.setdefault(entity, (document,))
+        return why
+
+    def best(self, entity: str) -> float:
+        held = self.corpus.values()
+        return max(each.get(entity, 0.0) for each in held) * self.scale(entity)
+
+    def rank(self, entity: str) -> tuple[float, str]:
+        return -round(self.best(entity), 12), entity
+
+    def chain_level(self, first: Why) -> Why:
+        """Return what is masked in the end, and for which document or chain."""
+        why, ceilings = dict(first), self.ceilings({*first})
+        before = {c: round(self.chain_risk(c, {*first}), 12) for c in ceilings}
+        for chain in sorted(ceilings, key=lambda chain: -before[chain]):
+            ceiling, masked = ceilings[chain] + 1e-12, {*why}
+            left = {e for name in chain for e in self.corpus[name]} - masked
+            while left and self.chain_risk(chain, masked) > ceiling:
+                chosen = self.choose(chain, masked, left, ceiling)
+                masked |= chosen
+                left -= chosen
+                why |= dict.fromkeys(chosen, chain)
+        return why
+
+    def choose(
+        self, chain: tuple[str, ...], masked: set[str], left: set[str], ceiling: float
+    ) -> set[str]:
+        risk = self.chain_risk(chain, masked)
+        impact = {
+            entity: round(risk - self.chain_risk(chain, masked | {entity}), 12)
+            for entity in left
+        }
+        order = sorted(left, key=lambda e: (-impact[e], self.rank(e)))
+        number = 1
+        if self.settings.select == "knapsack":
+            gains = itertools.accumulate(impact[entity] for entity in order)
+            number += sum(gain < risk - ceiling for gain in gains)
+        chosen = {*order[:number]}
+        for entity in order[number - 1 :: -1]:
+            if self.chain_risk(chain, masked | chosen - {entity}) <= ceiling:
+                chosen.discard(entity)
+        return chosen
 
     def meets(self, masked: set[str], ceilings: dict[tuple[str, ...], float]) -> bool:
         """Say whether documents, frozen chains and chains of the output are under."""

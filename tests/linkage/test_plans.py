@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.linkage import plan as plan_module
+from sdrag.linkage.graph import LEVELS
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.policy import LinkageSection
@@ -29,7 +30,8 @@ sections = st.builds(
     chain_length=st.sampled_from([2, 2, 3, 4]),
     edge_threshold=st.sampled_from([0.2, 0.5]),
     max_document_risk=st.sampled_from([0.8, 0.95]),
-    max_chain_risk=st.sampled_from([0.3, 0.5]),
+    max_chain_risk=st.sampled_from([0.3, 0.5, 0.9]),
+    select=st.sampled_from(["greedy", "knapsack"]),
 )
 
 
@@ -50,27 +52,31 @@ def planned(
     return plan, {names[n] for n, masked in enumerate(plan.masked.tolist()) if masked}
 
 
+def why(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Return by names what is masked, and what for."""
+    documents, names = plan.corpus.document_ids, plan.corpus.entity_ids
+    return {names[e]: tuple(documents[d] for d in ds) for e, ds in plan.why.items()}
+
+
 @given(corpora, weightings, sections, st.sampled_from([1, 2048]))
-def test_an_independent_checker_agrees(corpus, weights, section, block):
-    """Documents, frozen chains and chains of the output, wherever blocks end."""
+def test_a_plan_is_the_thesis_read_literally(corpus, weights, section, block):
+    """The same entities for the same documents and chains, wherever blocks end."""
     literal = Literal(corpus, weights, section)
+    first = literal.document_level()
+    ceilings = literal.ceilings({*first})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan_module, "_BLOCK", block)
-        _, masked = planned(corpus, weights, section)
-    assert literal.meets(masked, literal.ceilings(literal.document_level()))
+        plan, masked = planned(corpus, weights, section)
+        documents = section.model_copy(update={"select": "document"})
+        coarse, _ = planned(corpus, weights, documents)
 
-
-@given(corpora, weightings, sections)
-def test_the_first_stage_is_the_thesis_read_literally(corpus, weights, section):
-    """Document-level masking picks the same entities and ceilings."""
-    literal = Literal(corpus, weights, section)
-    section = section.model_copy(update={"select": "document"})
-    plan, masked = planned(corpus, weights, section)
-    assert masked == literal.document_level()
-    ceilings = literal.ceilings(masked)
-    assert sorted(plan.chains.ceiling.tolist()) == pytest.approx(
-        sorted(ceilings.values()), abs=1e-9
-    )
+    assert why(plan) == literal.chain_level(first)
+    assert why(coarse) == first
+    assert literal.meets(masked, ceilings)
+    assert plan.chains.ceiling.tolist() == pytest.approx([*ceilings.values()], abs=1e-9)
+    risks = [literal.chain_risk(chain, {*first}) for chain in ceilings]
+    levels = [LEVELS[level] for level in plan.chains.level.tolist()]
+    assert levels == [LEVELS[literal.level(risk)] for risk in risks]
 
 
 def test_the_report_proves_what_is_impossible():
@@ -121,3 +127,6 @@ def test_an_entity_is_masked_only_where_a_ceiling_asks_for_it():
     assert len(plan.before) == 1
     assert len(plan.after) == 0
     assert plan.chain_risk.max() < 0.3 < np.max(plan.chains.risk_before)
+    # What an earlier plan masked stays masked.
+    again = plan_masking(plan.corpus, section, already=[1])
+    assert why(again) == {"e0": ("d0", "d1"), "e1": ("d0",)}

@@ -103,7 +103,7 @@ class Edges:
 def find_edges(corpus: Incidence, threshold: float) -> Edges:
     """Find all links at or above a threshold; what counts nothing links nothing."""
     most = neglog(corpus.global_contribution)
-    order = np.argsort(-most, kind="stable")
+    order = np.argsort(-most)
     kept = (corpus.frequency[corpus.entity] > 1) & (corpus.contribution > 0)
     row, column = corpus.document[kept], np.argsort(order)[corpus.entity[kept]]
     by = np.lexsort((column, row))
@@ -120,8 +120,8 @@ def find_edges(corpus: Incidence, threshold: float) -> Edges:
         shared = key[other] == wanted
         pair, at, other = pair[shared], at[shared], other[shared]
         via = neglog(np.maximum(value[at], value[other]))
-        log = np.bincount(pair, via, len(left)).astype(float)
-        before = np.bincount(pair[column[at] <= last[pair]], minlength=len(left))
+        log = np.bincount(pair, via).astype(float)  # each pair shares an entity
+        before = np.bincount(pair[column[at] <= last[pair]])
         alive = (before == depth) & (-np.expm1(-log) >= threshold - TOLERANCE)
         part = Edges(left, right, log, pair, order[column[at]], via)
         parts.append(part.only(alive))
