@@ -11,8 +11,8 @@ export TOKENIZERS_PARALLELISM := false
 
 STEPS := types site contributing shipped patterns pages data imports style
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest real-model check slow fuzz mutants soak bench docs
-.PHONY: release clean
+.PHONY: help demo test test-lowest real-model check coverage slow fuzz mutants soak
+.PHONY: bench docs release clean
 .PHONY: $(STEPS:%=check-%)
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test   install and run every check"
 	@echo "make check  ... without the tests"
 	@echo "make test-lowest  run the tests of the adapters on the oldest versions"
+	@echo "make coverage  print which lines and branches no test runs"
 	@echo "make slow   run the slow tests, and properties with more examples"
 	@echo "make fuzz   try what reads strange input for MINUTES=1 each, on Linux"
 	@echo "make mutants  see which changes of the core no test notices; ARGS=text/spans"
@@ -69,6 +70,12 @@ check-data:
 
 check-contributing check-patterns check-shipped check-site: check-%:
 	$(BIN)/python benchmarks/tools/check_$*.py
+
+coverage: $(VENV)/ready
+	OMP_NUM_THREADS=1 $(BIN)/coverage run -m pytest --numprocesses $(WORKERS) --dist worksteal
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered --omit='*/studio/*'
+	$(BIN)/coverage report --skip-covered --include='*/studio/*'
 
 slow: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow
@@ -125,4 +132,4 @@ release: $(VENV)/ready
 	$(BIN)/python benchmarks/tools/try_wheel.py dist/*.whl $(RELEASE_PYTHONS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(MODEL) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz .mutants
+	rm -rf $(VENV) $(LOWEST) $(MODEL) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz .mutants .coverage*

@@ -138,6 +138,10 @@ def test_adjacent_marks_become_one(text, taken, expected):
 
         assert left == RedactedText(expected, tuple(taken), many)
         assert cut(text, order, ["none"], MARKED).apply(text) == RedactedText(text)
+        again = {
+            Span(*each.span()): {"people"} for each in re.finditer("person", expected)
+        }
+        assert cut(expected, again, ["people"], MARKED).edits == ()
 
 
 def test_what_is_withheld_whole_leaves_nothing():
