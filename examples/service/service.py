@@ -1,7 +1,7 @@
 """
 A RAG service: a signed token, a wrapped retriever, a streamed answer, codes for errors.
 
-    pip install -c constraints.txt ".[langchain,chroma,local]" \
+    pip install -c constraints.txt ".[langchain,chroma,local,otel]" \
         fastapi langchain-openai PyJWT uvicorn
     export SERVICE_KEY=$(python -c "import secrets; print(secrets.token_hex(32))")
     uvicorn --app-dir examples/service --factory service:create_app
@@ -43,7 +43,14 @@ from pydantic import BaseModel, Field
 
 from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
-from sdrag import Options, Principal, RawTextFilter, acting_as, stream_as
+from sdrag import (
+    OpenTelemetrySink,
+    Options,
+    Principal,
+    RawTextFilter,
+    acting_as,
+    stream_as,
+)
 from sdrag.errors import HostError, SdragError
 from sdrag.privacy.audit import AuditEvent, log_event
 
@@ -146,7 +153,7 @@ def build_retriever() -> SelectiveDisclosureRetriever:
         base_retriever=store.as_retriever(),
         policy=policy,
         state=state,
-        options=Options(audit=(log_event, note_faults)),
+        options=Options(audit=(log_event, note_faults, OpenTelemetrySink())),
     )
 
 

@@ -148,8 +148,15 @@ class Engine(Configuration):
             except Exception as error:  # noqa: BLE001 -- none leaves with text
                 fault = strip_text(error)
         if fault is not None:
+            self._tell(runner, perf_counter() - start, error=fault.code)
             raise cut_off(fault)
-        return result, self._audit(result, runner, perf_counter() - start)
+        decisions = tuple(getattr(result, "decisions", ()))
+        event = self._tell(runner, perf_counter() - start, decisions)
+        nothing_left, tool = False, None
+        if isinstance(result, Disclosure):
+            nothing_left, tool = not result.passages, result.tool
+        self.warnings.of_event(event, nothing_left=nothing_left, tool=tool)
+        return result, event
 
     def public(self, event: AuditEvent) -> AuditEvent:
         """
@@ -179,24 +186,29 @@ class Engine(Configuration):
         ports = self.ports if search is None else replace(self.ports, search=search)
         return PortRunner(ports, self.limits)
 
-    def _audit(self, result: object, runner: PortRunner, seconds: float) -> AuditEvent:
+    def _tell(
+        self,
+        runner: PortRunner,
+        seconds: float,
+        decisions: tuple[Decision, ...] = (),
+        error: str = "",
+    ) -> AuditEvent:
+        """Hand the event of a request to the sinks."""
         meter = runner.meter
         event = AuditEvent(
             self.stage,
             self.policy_hash,
-            tuple(getattr(result, "decisions", ())),
+            decisions,
             seconds,
             model_calls=meter.calls,
             tokens_in=meter.tokens_in,
             tokens_out=meter.tokens_out,
             round_trips=meter.round_trips,
             model_failures=tuple(sorted(meter.failures)),
+            seconds_waited=meter.seconds,
+            error=error,
         )
         emit(event, self.options.sinks)
-        nothing_left, tool = False, None
-        if isinstance(result, Disclosure):
-            nothing_left, tool = not result.passages, result.tool
-        self.warnings.of_event(event, nothing_left=nothing_left, tool=tool)
         return event
 
 

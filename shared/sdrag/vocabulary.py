@@ -312,6 +312,7 @@ class Redaction(Confidential):
         constraint_ids: The constraints that took something out.
         spans: How many stretches of text were replaced.
         reason: Why it was withheld, as a short code; empty otherwise.
+        types: What each stretch was, as in a `Decision`.
         values: Of numbered placeholders; those that may stand in the answer.
     """
 
@@ -321,6 +322,7 @@ class Redaction(Confidential):
     spans: int = 0
     reason: str = ""
     values: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    types: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         state = "withheld" if self.passage is None else f"{self.spans} spans"
@@ -379,6 +381,8 @@ class Decision:
         reason: A short code, such as `no-principal` or `model-timeout`.
         constraint_ids: The constraints that were applied.
         spans: How many stretches of text were replaced.
+        types: What each of them was, as its placeholder says it, such as `person`, or
+            `other`; empty where a model rephrased the text.
     """
 
     subject: str
@@ -387,3 +391,4 @@ class Decision:
     reason: str = ""
     constraint_ids: tuple[str, ...] = ()
     spans: int = 0
+    types: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
@@ -12,9 +13,20 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import langchain_sdrag
-from sdrag import OpenTelemetrySink, Options, Passage, Principal, open_state
+from sdrag import (
+    AuditEvent,
+    Decision,
+    HostError,
+    OpenTelemetrySink,
+    Options,
+    Passage,
+    Principal,
+    open_state,
+)
 
 from ..support.faces import (
+    Documents,
+    Nodes,
     Scenario,
     aask,
     ask,
@@ -116,9 +128,49 @@ def test_decisions_are_counted_by_action_and_reason(telemetry):
         for p in points["sdrag.decisions"]
     }
     assert counts == {("redacted", ""): 2, ("dropped", "tenant"): 2}
-    (seconds,) = points["sdrag.duration"]
-    assert seconds.count == 2
-    assert seconds.sum > 0
+    (redacted,) = points["sdrag.redactions"]
+    assert redacted.value == 2
+    assert redacted.attributes["sdrag.type"] == "person"
+    (seconds,), (local,) = points["sdrag.duration"], points["sdrag.local.duration"]
+    assert seconds.count == local.count == 2
+    assert 0 < local.sum <= seconds.sum
+
+
+@pytest.mark.parametrize("asking", [ask, ask_async])
+@pytest.mark.parametrize("build", [langchain_retriever, llamaindex_retriever])
+def test_a_request_that_raises_is_counted(build, asking, telemetry, monkeypatch):
+    """By the code of its error; the store's own words are nowhere."""
+
+    def fail(*_, **__):
+        raise RuntimeError(SECRET)
+
+    for store, name in ((Documents, "_get_relevant_documents"), (Nodes, "_retrieve")):
+        monkeypatch.setattr(store, name, fail)
+    wrapper = build(SCENARIO, audit=telemetry.sink)
+    with SCENARIO.acting(), pytest.raises(HostError):
+        asking(wrapper, SCENARIO)
+
+    (seconds,) = telemetry.points()["sdrag.duration"]
+    assert seconds.attributes["error.type"] == "failed-host"
+    (span,) = telemetry.exporter.get_finished_spans()
+    assert span.attributes["error.type"] == "failed-host"
+    assert SECRET not in span.to_json()
+
+
+def test_an_attribute_of_a_metric_has_few_values(telemetry):
+    """Whatever an event holds: neither ids nor hosts, nor a code that nobody knows."""
+    decision = Decision(SECRET, "dropped", "access", SECRET, (SECRET,), 1, ("person",))
+    known = replace(decision, reason="metadata:base64:override")
+    failed = (f"503@{SECRET}", "timeout")
+    event = AuditEvent("retrieve", SECRET, (decision, known), 1, model_failures=failed)
+    telemetry.sink(event)
+
+    points = [each for metric in telemetry.points().values() for each in metric]
+    values = {value for point in points for value in point.attributes.values()}
+    assert values == {
+        *("retrieve", "dropped", "access", "other", "override", "person"),
+        *("503", "timeout", "input", "output"),
+    }
 
 
 def test_what_limits_a_session_is_in_the_audit_and_counted(telemetry):
@@ -135,6 +187,7 @@ def test_what_limits_a_session_is_in_the_audit_and_counted(telemetry):
     counted = [dict(p.attributes) for p in telemetry.points()["sdrag.decisions"]]
     assert counted.count(
         {
+            "sdrag.stage": "retrieve",
             "sdrag.action": "redacted",
             "sdrag.rule": "session",
             "sdrag.reason": "session-risk",

@@ -136,7 +136,8 @@ def test_adjacent_marks_become_one(text, taken, expected):
     for order in (spans, dict(reversed(spans.items()))):
         left = cut(text, order, ["none", *taken], MARKED).apply(text)
 
-        assert left == RedactedText(expected, tuple(taken), many)
+        assert left == RedactedText(expected, tuple(taken), many, left.types)
+        assert len(left.types) == many
         assert cut(text, order, ["none"], MARKED).apply(text) == RedactedText(text)
         again = {
             Span(*each.span()): {"people"} for each in re.finditer("person", expected)

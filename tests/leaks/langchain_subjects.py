@@ -19,13 +19,14 @@ from langchain_core.tools import create_retriever_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import langchain_sdrag
-from sdrag import acting_as
+from sdrag import Options, acting_as
 
 from ..support.doubles import LangChainModel
 from ..support.scripted import verbatim
 from .agent import AGENT_MODES, Agent, AgentModel, collected
 from .canaries import CLERK, QUERY, RAW, RESTORED, SETTINGS, planted_documents, reply
 from .subject import AsyncMode, Mode, Subject
+from .surfaces import audit
 
 
 class ChattyRetriever(LangChainRetriever):
@@ -66,6 +67,7 @@ def build(kind: Any, folder: Path, **arguments: Any) -> Any:
     """Build a wrapper with a model that finds the canaries, and a state in a folder."""
     model = LangChainModel(reply=reply)
     shared = {"policy": SETTINGS, "llm": model, "state": folder / "state.sqlite"}
+    shared["options"] = Options(audit=audit)
     return kind(**shared | arguments)
 
 

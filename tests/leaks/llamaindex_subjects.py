@@ -13,12 +13,13 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import RetrieverTool
 
 import llamaindex_sdrag
-from sdrag import acting_as
+from sdrag import Options, acting_as
 
 from ..support.doubles import LlamaIndexModel
 from ..support.scripted import verbatim
 from .canaries import CLERK, QUERY, RESTORED, SETTINGS, planted_nodes, reply
 from .subject import AsyncMode, Mode, Subject
+from .surfaces import audit
 
 
 class PlantedRetriever(LlamaIndexRetriever):
@@ -53,6 +54,7 @@ def build(kind: Any, folder: Path, *first: Any, **arguments: Any) -> Any:
     """Build a wrapper with a model that finds the canaries, and a state in a folder."""
     model = LlamaIndexModel(reply)
     shared = {"policy": SETTINGS, "llm": model, "state": folder / "state.sqlite"}
+    shared["options"] = Options(audit=audit)
     return kind(*first, **shared | arguments)
 
 

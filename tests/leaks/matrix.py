@@ -18,7 +18,7 @@ from .canaries import IDENTITY, POLICY, leaked
 from .langchain_channels import LANGCHAIN_CHANNELS
 from .llamaindex_channels import LLAMAINDEX_CHANNELS
 from .subject import THREAD_ROWS, TOOL_ROWS, Subject
-from .surfaces import inspected, watching_langchain, watching_llamaindex
+from .surfaces import audited, inspected, watching_langchain, watching_llamaindex
 
 TITLES = {"langchain": "LangChain", "llamaindex": "LlamaIndex"}
 SUBJECTS: tuple[Subject, ...] = (
@@ -33,6 +33,7 @@ CHANNEL_TABLES = {
 }
 SEALED, HOST_FIRST, ABSENT = "sealed", "the framework emits first", "–"
 TRACED = "the framework traces what is returned"
+AUDITED = "audit events, their spans and metrics"
 LOGGED = "logs and warnings"
 """Sealed by the filter that an application puts on its log handlers."""
 
@@ -41,6 +42,7 @@ def observe(
     subject: Subject, mode: str, folder: Path, *, filtered: bool = True
 ) -> dict[str, list[Any]]:
     """Use a class in a mode with every surface open; return what was seen where."""
+    audited()  # of what was built before
     if subject.framework == "langchain":
         with watching_langchain(folder, filtered=filtered) as (handler, seen):
             built = subject.build(folder)
@@ -53,7 +55,7 @@ def observe(
     if subject.releases:
         name = "`astream_events`" if mode == "astream_events" else "what is released"
         seen[name] = [released]
-    return seen | inspected(subject.wrapper(built))
+    return seen | inspected(subject.wrapper(built)) | {AUDITED: audited()}
 
 
 def settled(value: Any) -> Any:
@@ -95,7 +97,7 @@ def surfaces_of(subject: Subject) -> list[str]:
         "llamaindex": ("events", "spans", "callback handlers", "output"),
     }[subject.framework]
     looked_at = ("files", "`repr` and `str`", "dumps", "pickles")
-    shared = (LOGGED, *looked_at)
+    shared = (LOGGED, AUDITED, *looked_at)
     return ["what is released", *common, *shared]
 
 

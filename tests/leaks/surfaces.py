@@ -36,11 +36,41 @@ from llama_index.core.settings import Settings
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import BaseEventHandler
 from llama_index_instrumentation.span_handlers import SimpleSpanHandler
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic import PrivateAttr
 
-from sdrag import RawTextFilter
+from sdrag import AuditEvent, OpenTelemetrySink, RawTextFilter, log_event
 
 Seen = dict[str, list[Any]]
+
+
+_metrics, _spans = InMemoryMetricReader(), InMemorySpanExporter()
+_tracing = TracerProvider()
+_tracing.add_span_processor(SimpleSpanProcessor(_spans))
+_telemetry = OpenTelemetrySink(
+    tracer_provider=_tracing, meter_provider=MeterProvider([_metrics])
+)
+_events: list[Any] = []
+
+
+def audit(event: AuditEvent) -> None:
+    """Keep an event, and what OpenTelemetry is told of it."""
+    _events.append(event.as_dict())
+    for sink in (log_event, _telemetry):
+        sink(event)
+
+
+def audited() -> list[Any]:
+    """Return all that was kept, and exported, since this was last asked."""
+    kept = [*_events, *(span.to_json() for span in _spans.get_finished_spans())]
+    data = _metrics.get_metrics_data()
+    _events.clear()
+    _spans.clear()
+    return [*kept, data.to_json() if data else ""]
 
 
 class Handler(BaseCallbackHandler):

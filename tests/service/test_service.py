@@ -135,7 +135,10 @@ def serve(service, monkeypatch, tmp_path):
         port = server.servers[0].sockets[0].getsockname()[1]
         token = service.sign("clerk-7", "harbour", "clerk", "operator")
         headers = {"authorization": f"Bearer {token}"}
-        return httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers)
+        client = httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers)
+        while client.get("/ready").status_code != 200:  # the networks are being loaded
+            sleep(0.1)
+        return client
 
     yield start
     for server, thread in servers:
@@ -196,7 +199,6 @@ def test_what_fails_is_a_code_and_a_reload_is_refused_or_told(serve, tmp_path):
 def test_who_must_be_restarted_says_so(serve, tmp_path):
     """Its state is rotated, or lost: neither takes questions, one is ended."""
     client = serve(RunnableLambda(lambda _: AIMessage("")))
-    assert client.get("/ready", timeout=60).status_code == 200
     path = tmp_path / "state.sqlite"
     rotate(open_state(path))
     for route in ("/health", "/ready"):

@@ -35,6 +35,7 @@ class RedactedText(Confidential):
     text: str | None
     constraint_ids: tuple[str, ...] = ()
     spans: int = 0
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,14 @@ class Replacements:
     edits: tuple[Edit, ...] | None = ()
     constraint_ids: tuple[str, ...] = ()
     spans: int = 0
+    types: tuple[str, ...] = ()
 
     def apply(self, text: str) -> RedactedText:
         """Replace them in the text that they were found for."""
         if self.edits is None:
             return RedactedText(None, self.constraint_ids, 1)
         redacted = apply_edits(text, self.edits)
-        return RedactedText(redacted, self.constraint_ids, self.spans)
+        return RedactedText(redacted, self.constraint_ids, self.spans, self.types)
 
 
 def cut(
@@ -66,7 +68,9 @@ def cut(
         return Replacements(None, names)
     layout = read_cells(text)
     placeholders = style.choose(text, _find_regions(layout, spans, style))
-    return Replacements(place(layout, placeholders), names, len(placeholders))
+    types = tuple(sorted(map(style.type_of, placeholders.values())))
+    edits = place(layout, placeholders)
+    return Replacements(edits, names, len(placeholders), types)
 
 
 def find_values(

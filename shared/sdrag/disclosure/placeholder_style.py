@@ -28,7 +28,7 @@ from sdrag.detectors.local.tables import TITLES, in_each_case
 from sdrag.detectors.local.terms import type_of_word
 from sdrag.detectors.own_patterns import find_matches
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.placeholders import DEFAULT, Placeholders
+from sdrag.placeholders import DEFAULT, NUMBERED, Placeholders
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import NOUNS, WITHHELD
 from sdrag.state.keys import DocumentKeys
@@ -145,6 +145,14 @@ class PlaceholderStyle:
                 found.setdefault(pattern, []).append(span)
             matched[name] = [(p.noun, SpanUnion(spans)) for p, spans in found.items()]
         return {r: self._choose(text, r, part, matched) for r, part in parts.items()}
+
+    def type_of(self, mark: str) -> str:
+        """Return the noun of what stands in place of a region, `other` for a value."""
+        noun = mark[1:-1]
+        if NUMBERED.fullmatch(mark):
+            noun = noun.rpartition("-")[0]
+        own = {each.noun for named in self.patterns.values() for each in named}
+        return noun if noun in own or noun in _TABLE else "other"
 
     def _choose(self, text: str, region: Span, taken: _Part, matched: _Matched) -> str:
         if self.instead:

@@ -140,7 +140,9 @@ class Cutter(Confidential):
             public = alias(public, self.propagation.setup.key)
         if reason or redacted.text is None:
             every = tuple(dict.fromkeys((*blanket, *names)))
-            return Redaction(None, public, every, redacted.spans, reason)
+            return Redaction(
+                None, public, every, redacted.spans, reason, types=redacted.types
+            )
         metadata = self._rewrite_metadata(index, holding)
         taking = {*names}.union(*holding.values())
         for text_index in (index, *self.texts.string_indices[index].values()):
@@ -160,6 +162,7 @@ class Cutter(Confidential):
             redacted.spans,
             next(filter(None, codes), ""),  # why the local engine decided in its place
             self._find_values(index),
+            redacted.types,
         )
 
     def _find_values(self, index: int) -> dict[str, str]:
@@ -223,4 +226,5 @@ def record_decision(redaction: Redaction) -> Decision:
         reason=redaction.reason,
         constraint_ids=redaction.constraint_ids,
         spans=redaction.spans,
+        types=redaction.types,
     )

@@ -9,6 +9,7 @@ failed is the host's fault, and what is no text, no vector or no score is no ans
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,15 +76,25 @@ class PortRunner:
 
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
-        known = self._known(effect)
-        return known or self._answer(effect, self._calls(effect).make())
+        if known := self._known(effect):
+            return known
+        calls = self._calls(effect)
+        with self._waiting(calls):
+            outcomes = calls.make()
+        return self._answer(effect, outcomes)
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
         if known := self._known(effect):
             return known
         calls = self._calls(effect)
-        return self._answer(effect, await calls.amake(self.limits.concurrency))
+        with self._waiting(calls):
+            outcomes = await calls.amake(self.limits.concurrency)
+        return self._answer(effect, outcomes)
+
+    def _waiting(self, calls: Calls) -> AbstractContextManager[None]:
+        """Count how long others are waited for."""
+        return nullcontext() if calls.port.local else self.meter.waiting()
 
     def _known(self, effect: Effect) -> Sequence[Outcome[Any]]:
         return self._questions.get(effect, ()) if isinstance(effect, Embed) else ()

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from threading import Lock
+from time import perf_counter
 
 from sdrag.effects.retrying import refusal
 from sdrag.vocabulary import Confidential
@@ -81,6 +82,7 @@ class Meter:
         calls: How many prompts were sent; one that was sent again counts again.
         round_trips: How often it was waited for: prompts sent together are one.
         failures: Which server of the model failed, and how.
+        seconds: For which models and the host were waited for.
     """
 
     calls: int = 0
@@ -88,7 +90,17 @@ class Meter:
     tokens_out: int = 0
     round_trips: int = 0
     failures: set[str] = field(default_factory=set)
+    seconds: float = 0.0
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count how long the block takes."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += perf_counter() - start
 
     @contextmanager
     def call(

@@ -46,6 +46,9 @@ class AuditEvent:
         round_trips: How often it was waited for: prompts sent together are one.
         model_failures: How it failed: the status, or else the error's type, and the
             name of the host, such as `503@api.example.com`; or `timeout`.
+        seconds_waited: Of `seconds`, those for which models and the host were waited
+            for; the others are local work.
+        error: The code of what was raised, such as `failed-host`; else empty.
     """
 
     stage: str
@@ -57,6 +60,8 @@ class AuditEvent:
     tokens_out: int = 0
     round_trips: int = 0
     model_failures: tuple[str, ...] = ()
+    seconds_waited: float = 0.0
+    error: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for a callback or a log processor."""

@@ -1,10 +1,12 @@
 """
-OpenTelemetry: a span and counters for each audit event, with codes and counts alone.
+OpenTelemetry: a span and metrics for each audit event, with codes and counts alone.
 
 A retrieval is named as the semantic conventions for generative AI name it
 (`gen_ai.operation.name` is `retrieval`). `openinference.span.kind` is RETRIEVER for it
 and GUARDRAIL for every other stage. Neither questions nor documents are in a span, not
-even where an application has opted into recording content.
+even where an application has opted into recording content. An attribute of a metric
+has few values: no id, principal, host or document is one, and an unknown code is
+`other`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdrag.errors import require_extra
 from sdrag.privacy.audit import AuditEvent
+from sdrag.privacy.reasons import REASONS
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
@@ -33,8 +36,11 @@ class OpenTelemetrySink:
     The span is a child of the span in whose context the wrapper was called. It begins
     when the request did, and ends when its event is emitted.
 
-    Counters: `sdrag.decisions` by action, rule and reason; `sdrag.model.calls`;
-    `sdrag.tokens` by `gen_ai.token.type`. The histogram `sdrag.duration` is in seconds.
+    Counters: `sdrag.decisions` by action, rule and reason; `sdrag.redactions` by what
+    was replaced; `sdrag.model.calls`; `sdrag.model.failures` by `error.type`;
+    `sdrag.tokens` by `gen_ai.token.type`. Histograms, in seconds: `sdrag.duration`, one
+    value a request, by `error.type` where it raised; `sdrag.local.duration`, without
+    what models and the host took. All are by `sdrag.stage`.
 
     Args:
         tracer_provider: Makes the spans; the global one when missing.
@@ -60,7 +66,10 @@ class OpenTelemetrySink:
         self._decisions = meter.create_counter("sdrag.decisions", "{decision}")
         self._calls = meter.create_counter("sdrag.model.calls", "{call}")
         self._tokens = meter.create_counter("sdrag.tokens", "{token}")
+        self._redactions = meter.create_counter("sdrag.redactions", "{redaction}")
+        self._failures = meter.create_counter("sdrag.model.failures", "{failure}")
         self._duration = meter.create_histogram("sdrag.duration", "s")
+        self._local = meter.create_histogram("sdrag.local.duration", "s")
         self._data_source = data_source
 
     def __call__(self, event: AuditEvent) -> None:
@@ -99,20 +108,35 @@ class OpenTelemetrySink:
         actions = Counter(decision.action for decision in event.decisions)
         for action, count in actions.items():
             attributes[f"sdrag.decisions.{action}"] = count
+        if event.error:
+            attributes["error.type"] = event.error
         reasons = {decision.reason for decision in event.decisions} - {""}
         attributes["sdrag.reasons"] = tuple(sorted(reasons))
         return attributes
 
     def _count(self, event: AuditEvent) -> None:
         stage = {"sdrag.stage": event.stage}
-        self._duration.record(event.seconds, stage)
+        failed = {"error.type": event.error} if event.error else {}
+        self._duration.record(event.seconds, {**stage, **failed})
+        self._local.record(max(0.0, event.seconds - event.seconds_waited), stage)
         self._calls.add(event.model_calls, stage)
         for kind, tokens in (("input", event.tokens_in), ("output", event.tokens_out)):
             self._tokens.add(tokens, {**stage, "gen_ai.token.type": kind})
-        decided = Counter(
-            (decision.action, decision.rule, decision.reason)
-            for decision in event.decisions
-        )
+        for cause in event.model_failures:
+            kind = cause.partition("@")[0]
+            self._failures.add(1, {**stage, "error.type": kind})
+        decided = Counter((d.action, d.rule, _known(d.reason)) for d in event.decisions)
         for (action, rule, reason), count in decided.items():
             names = {"sdrag.action": action, "sdrag.rule": rule, "sdrag.reason": reason}
-            self._decisions.add(count, names)
+            self._decisions.add(count, {**stage, **names})
+        types = Counter(type_ for d in event.decisions for type_ in d.types)
+        for type_, count in types.items():
+            self._redactions.add(count, {**stage, "sdrag.type": type_})
+
+
+def _known(reason: str) -> str:
+    """Return a code without where it was hidden, or `other` if it is none of ours."""
+    if not reason or reason in REASONS:
+        return reason
+    code = reason.rpartition(":")[2]
+    return code if code in REASONS else "other"
