@@ -40,6 +40,8 @@ class DisclosureEvent(BaseEvent):
     tokens_out: int
     round_trips: int
     model_failures: tuple[str, ...]
+    principal: str
+    request_id: str
 
     @classmethod
     def class_name(cls) -> str:

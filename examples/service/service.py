@@ -23,12 +23,14 @@ import asyncio
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from contextvars import ContextVar
 from time import time
 from typing import Annotated
+from uuid import uuid4
 
 import jwt
 from fastapi import Depends, FastAPI, Request
@@ -132,6 +134,12 @@ async def read_principal(request: Request) -> Principal:
         return Principal(claims["sub"], tenant=claims["tenant"], roles=roles)
     except (jwt.InvalidTokenError, TypeError, ValueError):
         raise UnknownCallerError from None
+
+
+def name_request(request: Request) -> str:
+    """Return the id of a request, for audits and answers; a client may give it."""
+    given = request.headers.get("x-request-id", "")
+    return given if re.fullmatch("[A-Za-z0-9-]{1,64}", given) else uuid4().hex
 
 
 Caller = Annotated[Principal, Depends(read_principal)]
@@ -261,11 +269,15 @@ def create_app(model: BaseChatModel | None = None) -> FastAPI:
 
     @app.middleware("http")
     async def hide_errors(request: Request, call_next):  # noqa: ANN001, ANN202
-        try:
-            return await call_next(request)
-        except Exception as error:  # noqa: BLE001 -- its message may quote raw text
-            logging.warning("A request failed: %s.", type(error).__name__)  # noqa: LOG015
-            return JSONResponse({"error": "failed"}, 500)
+        name = name_request(request)
+        with acting_as(None, request_id=name):  # nobody, until a handler knows better
+            try:
+                response = await call_next(request)
+            except Exception as error:  # noqa: BLE001 -- its message may quote raw text
+                logging.warning("%s failed: %s.", name, type(error).__name__)  # noqa: LOG015
+                response = JSONResponse({"error": "failed"}, 500)
+        response.headers["X-Request-ID"] = name
+        return response
 
     return app
 

@@ -29,7 +29,12 @@ from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Search, Steps
 from sdrag.errors import InternalError, SdragError, check_type, cut_off
 from sdrag.policy import nearest_role
-from sdrag.principals import current_session
+from sdrag.principals import (
+    current_principal,
+    current_request,
+    current_session,
+    new_request,
+)
 from sdrag.privacy.audit import AuditEvent, emit
 from sdrag.privacy.identities import pseudonymized
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
@@ -71,11 +76,13 @@ class Disclosure:
         passages: That may leave.
         decisions: Without content.
         tool: The name of the tool that returned the passages, where one did.
+        principal: For whom.
     """
 
     passages: tuple[Passage, ...]
     decisions: tuple[Decision, ...]
     tool: str | None = None
+    principal: Principal | None = field(default=None, repr=False)
 
 
 HostSearch = Port[Search, Sequence[Passage]]
@@ -148,10 +155,9 @@ class Engine(Configuration):
             except Exception as error:  # noqa: BLE001 -- none leaves with text
                 fault = strip_text(error)
         if fault is not None:
-            self._tell(runner, perf_counter() - start, error=fault.code)
+            self._tell(runner, perf_counter() - start, None, error=fault.code)
             raise cut_off(fault)
-        decisions = tuple(getattr(result, "decisions", ()))
-        event = self._tell(runner, perf_counter() - start, decisions)
+        event = self._tell(runner, perf_counter() - start, result)
         nothing_left, tool = False, None
         if isinstance(result, Disclosure):
             nothing_left, tool = not result.passages, result.tool
@@ -190,15 +196,16 @@ class Engine(Configuration):
         self,
         runner: PortRunner,
         seconds: float,
-        decisions: tuple[Decision, ...] = (),
+        result: object,
         error: str = "",
     ) -> AuditEvent:
         """Hand the event of a request to the sinks."""
         meter = runner.meter
+        asked = getattr(result, "principal", current_principal())
         event = AuditEvent(
             self.stage,
             self.policy_hash,
-            decisions,
+            tuple(getattr(result, "decisions", ())),
             seconds,
             model_calls=meter.calls,
             tokens_in=meter.tokens_in,
@@ -207,6 +214,8 @@ class Engine(Configuration):
             model_failures=tuple(sorted(meter.failures)),
             seconds_waited=meter.seconds,
             error=error,
+            principal=self.disclosure.state.shared_keys.person(asked),
+            request_id=current_request() or new_request(),
         )
         emit(event, self.options.sinks)
         return event

@@ -69,7 +69,7 @@ def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
     """
     section = engine.policy.access
     if section is not None and (refused := access.refusal(request.principal, section)):
-        return Disclosure((), (refused,))
+        return Disclosure((), (refused,), principal=request.principal)
     if engine.policy.disclosure.influence == "none":
         return (yield from _retrieve_redacted(request, engine))
     return (yield from _retrieve(request, engine))
@@ -141,6 +141,7 @@ def _release(
     return Disclosure(
         tuple(export_evidence(each, policy.metadata.evidence) for each in leaving),
         (*hidden, *disclosed.decisions, *released.decisions),
+        principal=principal,
     )
 
 
@@ -255,14 +256,15 @@ def check_answer(
     policy, placeholders = engine.policy, engine.disclosure.placeholders
     work = answers.open_answer(draft, policy, placeholders, engine.state, principal)
     if isinstance(work, Guarded):
-        return work
+        return replace(work, principal=principal)
     context = draft.passages, policy, principal, placeholders
     work.withheld = yield from find_unsupported(
         draft.answer, *context, question=draft.question, withheld=work.withheld
     )
     asked_for = yield from find_unsupported(draft.question, *context)
     work.asks_for_withheld = bool(asked_for)
-    return (yield from answers.guard(work, now=now or datetime.now(UTC)))
+    guarded = yield from answers.guard(work, now=now or datetime.now(UTC))
+    return replace(guarded, principal=principal)
 
 
 def restore(

@@ -1,5 +1,5 @@
 """
-The principal of a request: context-local, with the session.
+The principal of a request: context-local, with the session and the request's id.
 
 Nothing per user is kept on a shared object. `acting_as` sets both for the code inside
 its block, in this thread or task and in what it starts.
@@ -12,6 +12,7 @@ read in turns, in any thread.
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -25,6 +26,7 @@ from contextvars import ContextVar
 from functools import partial
 from inspect import iscoroutine
 from typing import Any, ParamSpec, TypeVar, cast, overload
+from uuid import uuid4
 
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Principal
@@ -34,11 +36,15 @@ T = TypeVar("T")
 OnBehalf = Callable[[], AbstractContextManager[None]]
 _principal: ContextVar[Principal | None] = ContextVar("sdrag_principal", default=None)
 _session: ContextVar[str | None] = ContextVar("sdrag_session", default=None)
+_request: ContextVar[str | None] = ContextVar("sdrag_request", default=None)
+_REQUEST_ID = re.compile("[A-Za-z0-9._:-]{1,64}")
 
 
 @contextmanager
 def acting_as(
-    principal: Principal | None, session_id: str | None = None
+    principal: Principal | None,
+    session_id: str | None = None,
+    request_id: str | None = None,
 ) -> Iterator[None]:
     """
     Answer everything inside the block on behalf of `principal`; None is nobody.
@@ -49,18 +55,24 @@ def acting_as(
         principal: Of the block.
         session_id: In which session of the principal, for the policy's `session`; all
             that is asked without one is one session.
+        request_id: Which request of the application this is, for audit events: up to 64
+            letters, digits and `._:-`. By default that of the block around, or a new
+            one.
 
     Raises:
-        UsageError: It is no principal, or the id of the session is no text or empty.
+        UsageError: It is no principal, or an id is none.
     """
     checked = check_principal(principal)
-    named = _session.set(check_session(session_id))
+    session, request = check_session(session_id), check_request(request_id)
+    asked = _request.set(request or _request.get() or new_request())
+    named = _session.set(session)
     token = _principal.set(checked)
     try:
         yield
     finally:
         _principal.reset(token)
         _session.reset(named)
+        _request.reset(asked)
 
 
 def current_principal() -> Principal | None:
@@ -71,6 +83,16 @@ def current_principal() -> Principal | None:
 def current_session() -> str | None:
     """Return the id of the session of this context, if there is one."""
     return _session.get()
+
+
+def current_request() -> str | None:
+    """Return the id of the request of this context, if there is one."""
+    return _request.get()
+
+
+def new_request() -> str:
+    """Return an id for a request that its application gave none."""
+    return uuid4().hex
 
 
 @overload
@@ -103,7 +125,7 @@ def stream_as(
     """
     Call a function that streams, and iterate what it returns, on behalf of a principal.
 
-    The session is that of the context of this call.
+    The session and the request are those of the context of this call.
 
     Example:
         ```python
@@ -119,7 +141,8 @@ def stream_as(
     Raises:
         UsageError: The function returns neither.
     """
-    on_behalf = partial(acting_as, principal, current_session())
+    request_id = current_request() or new_request()
+    on_behalf = partial(acting_as, principal, current_session(), request_id)
     with on_behalf():
         stream = function(*args, **kwargs)
     if isinstance(stream, AsyncIterable):
@@ -193,4 +216,19 @@ def check_session(value: object) -> str | None:
     raise UsageError(
         f"The session id must be a text, got {type(value).__name__}.",
         hint="Pass the id that your application gave the session.",
+    )
+
+
+def check_request(value: object) -> str | None:
+    """
+    Return the id of a request that the application named, or None.
+
+    Raises:
+        UsageError: It is no id: what is written to audits holds no text.
+    """
+    if value is None or (isinstance(value, str) and _REQUEST_ID.fullmatch(value)):
+        return value
+    raise UsageError(
+        "The request id is none.",
+        hint="Pass up to 64 letters, digits and `._:-`, or leave it out.",
     )

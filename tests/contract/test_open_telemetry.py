@@ -163,7 +163,7 @@ def test_an_attribute_of_a_metric_has_few_values(telemetry):
     known = replace(decision, reason="metadata:base64:override")
     failed = (f"503@{SECRET}", "timeout")
     event = AuditEvent("retrieve", SECRET, (decision, known), 1, model_failures=failed)
-    telemetry.sink(event)
+    telemetry.sink(replace(event, principal=SECRET, request_id=SECRET))
 
     points = [each for metric in telemetry.points().values() for each in metric]
     values = {value for point in points for value in point.attributes.values()}

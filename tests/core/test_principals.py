@@ -13,7 +13,7 @@ import pytest
 
 from sdrag import Principal, acting_as, stream_as
 from sdrag.errors import UsageError
-from sdrag.principals import current_principal
+from sdrag.principals import current_principal, current_request
 
 JUDGE, CLERK = Principal("judge"), Principal("clerk")
 
@@ -58,6 +58,26 @@ async def test_blocks_act_for_the_code_inside_them():
         with pytest.raises(ValueError), acting_as(JUDGE):
             raise ValueError
         assert current_principal() is CLERK
+    assert current_principal() is None
+
+
+def requests():
+    while True:
+        yield current_request()
+
+
+def test_a_request_keeps_its_id():
+    """In the blocks within it and for all of a stream; without one it is given one."""
+    with acting_as(CLERK, request_id="r-1"), acting_as(JUDGE):
+        assert current_request() == "r-1"
+        named = stream_as(JUDGE, requests)
+    assert [next(named), next(named)] == ["r-1", "r-1"]
+    unnamed = stream_as(JUDGE, requests)
+    assert next(unnamed) == next(unnamed) != "r-1"
+    assert current_request() is None
+    for wrong in ("", "Anna Karlsson", "r" * 65, "r\n", 7):
+        with pytest.raises(UsageError), acting_as(CLERK, request_id=wrong):
+            pass
     assert current_principal() is None
 
 

@@ -37,7 +37,11 @@ WINDOW = canary("a sentence window")
 OBJECT = canary("the object behind an index node")
 TEMPLATE = canary("a name in a node's template")
 POLICY = canary("the words of a constraint")
-CANARIES = (TEXT, TITLE, META, IDENTITY, NEIGHBOUR, WINDOW, OBJECT, TEMPLATE, POLICY)
+ASKER = canary("who asks")
+CANARIES = (
+    *(TEXT, TITLE, META, IDENTITY, NEIGHBOUR, WINDOW, OBJECT, TEMPLATE, POLICY),
+    ASKER,
+)
 
 RAW = f"On the quay {TEXT} saw two men unload crates at dawn."
 CLEAN = "The harbour opens at six and closes at nine."
@@ -52,7 +56,7 @@ RESTORED = SETTINGS | {
     ],
     "disclosure": {"restore": True},
 }
-CLERK = Principal("ann", roles=frozenset({"clerk"}))
+CLERK = Principal(ASKER, roles=frozenset({"clerk"}))
 _NAMES = (TEXT, TITLE, IDENTITY, OBJECT, TEMPLATE)
 _METADATA = {
     "source": "log.txt",

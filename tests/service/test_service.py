@@ -48,10 +48,10 @@ def ask(service, monkeypatch):
     """Ask a service whose model repeats its prompt, unless another model is given."""
     monkeypatch.setenv("SERVICE_KEY", KEY)
 
-    def answer(path, token, model=None):
+    def answer(path, token, model=None, request_id=""):
         repeat = RunnableLambda(lambda prompt: AIMessage(prompt.to_string()))
         client = TestClient(service.create_app(model or repeat))
-        headers = {"authorization": f"Bearer {token}"}
+        headers = {"authorization": f"Bearer {token}", "x-request-id": request_id}
         return client.post(path, json=ASK, headers=headers)
 
     return answer
@@ -70,6 +70,24 @@ def test_each_caller_sees_what_they_may(service, ask):
         assert not [word for word in ("Karlsson", "hangar", "0142") if word in clerk]
         assert not [word for word in ("Lindqvist", "two men") if word in pilot]
         assert "0142" not in judge
+
+
+def test_a_request_has_one_id(service, ask, caplog):
+    """The client's, if it is one, else a new one: in the answer and in every event."""
+    caplog.set_level(logging.INFO, "sdrag.audit")
+    token, ids = service.sign("clerk-7", "harbour"), []
+    for given in ("r-1", "Anna Karlsson", ""):
+        caplog.clear()
+        answer = ask("/answer", token, request_id=given)
+        ids.append(answer.headers["x-request-id"])
+        events = [record.audit for record in caplog.records if hasattr(record, "audit")]
+        (event,) = [event for event in events if event.stage == "retrieve"]
+        assert event.request_id == ids[-1]
+        assert event.principal not in {"", "clerk-7"}
+
+    assert ids[0] == "r-1"
+    assert len({*ids}) == 3
+    assert not re.search("Karlsson", " ".join(ids))
 
 
 def signed(key=KEY, **claims):

@@ -58,6 +58,7 @@ class Restorer(Confidential):
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
+    principal: Principal | None = None
     _read: str = ""
     """The end of what was shown, which a match may depend on."""
     _settled: int = 0
@@ -155,7 +156,7 @@ class RestoreScope(Confidential):
     def open(self, passages: Iterable[Passage]) -> Restorer:
         """Return what makes an answer whole that was made from these passages."""
         if self.principal is None or not self.policy.disclosure.restore:
-            return Restorer()
+            return Restorer(principal=self.principal)
         texts = {self._key(passage): passage.text for passage in passages}
         known = self.state.values.read(texts, self.now.timestamp())
         seen: dict[str, set[str | None]] = {}
@@ -163,7 +164,8 @@ class RestoreScope(Confidential):
             for mark in set(NUMBERED.findall(text)):
                 seen.setdefault(mark, set()).add(known.get(key, {}).get(mark))
         alike = {mark: values.pop() for mark, values in seen.items() if len(values) < 2}
-        return Restorer({mark: value for mark, value in alike.items() if value})
+        values = {mark: value for mark, value in alike.items() if value}
+        return Restorer(values, self.principal)
 
     def _key(self, passage: Passage) -> str:
         """Return the key of a passage as it was released."""

@@ -15,7 +15,7 @@ from sdrag.guardrails.results import import_evidence
 from sdrag.guardrails.statements.claims import Claim, claims
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
-from sdrag.vocabulary import Action, Confidential, Decision, Passage, Span
+from sdrag.vocabulary import Action, Confidential, Decision, Passage, Principal, Span
 
 DECLINED = "This question cannot be answered reliably from the available sources."
 SUBJECT = "answer"
@@ -85,6 +85,7 @@ class Guarded(Confidential):
     faults: tuple[CitationFault, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    principal: Principal | None = None
 
 
 def draft_of(

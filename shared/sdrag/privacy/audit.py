@@ -49,6 +49,9 @@ class AuditEvent:
         seconds_waited: Of `seconds`, those for which models and the host were waited
             for; the others are local work.
         error: The code of what was raised, such as `failed-host`; else empty.
+        principal: A keyed pseudonym of who asked: the same as long as the state has one
+            key. Whoever has the key finds a person's events by it; empty for nobody.
+        request_id: Which request of the application it was a part of; see `acting_as`.
     """
 
     stage: str
@@ -62,6 +65,8 @@ class AuditEvent:
     model_failures: tuple[str, ...] = ()
     seconds_waited: float = 0.0
     error: str = ""
+    principal: str = ""
+    request_id: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for a callback or a log processor."""

@@ -22,7 +22,7 @@ _PART = rf"(?:{_UUID}|[0-9a-f]{{32,64}}|(?:{_WORDS})[-_]?\d{{0,6}}|[a-z]\d{{1,6}
 _OPAQUE = re.compile(
     rf"\d{{1,6}}|{_PART}(?:[-_:.#/]{_PART}){{0,4}}(?:[-_:.#/]\d{{1,6}})?", re.IGNORECASE
 )
-_REQUEST = {"answer", "constraints", "query"}
+NO_PASSAGES = {"answer", "constraints", "query"}
 """Subjects that are no passages."""
 
 
@@ -49,7 +49,7 @@ def pseudonymized(
     def subject(name: str) -> str:
         if name in checked:
             return checked[name]
-        return name if name in _REQUEST else shown_id(name, key)
+        return name if name in NO_PASSAGES else shown_id(name, key)
 
     return tuple(
         replace(decision, subject=subject(decision.subject)) for decision in decisions

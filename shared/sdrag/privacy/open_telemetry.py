@@ -93,6 +93,7 @@ class OpenTelemetrySink:
             "openinference.span.kind": "GUARDRAIL",
             "sdrag.stage": event.stage,
             "sdrag.policy.hash": event.policy_hash,
+            "sdrag.request.id": event.request_id,
             "sdrag.spans": sum(decision.spans for decision in event.decisions),
             "sdrag.model.calls": event.model_calls,
             "sdrag.model.round_trips": event.round_trips,

@@ -15,11 +15,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from sdrag.privacy.audit import AuditEvent
+from sdrag.privacy.identities import NO_PASSAGES
 from sdrag.privacy.reasons import WARNED, explain
 from sdrag.vocabulary import Constraint, Passage
 
 _logger = logging.getLogger("sdrag")
-_NO_PASSAGE = {"answer", "constraints", "query"}
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,63}", re.ASCII)
 _OF_TOOLS = (
     " Every tool is guarded. If this one retrieves nothing, guard those that do alone:"
@@ -57,7 +57,7 @@ class OperatorWarnings:
             item
             for item in event.decisions
             if item.action in {"dropped", "withheld"}
-            and item.subject not in _NO_PASSAGE
+            and item.subject not in NO_PASSAGES
         ]
         codes = Counter(item.reason for item in withheld).most_common()
         if {code for code, _ in codes} <= WARNED:

@@ -147,6 +147,13 @@ class Keys:
         tag = self.of("audience", json.dumps(known, sort_keys=True, default=_plain))
         return self.of("key of audiences", size=2).hex() + tag[:6].hex()
 
+    def person(self, principal: Principal | None) -> str:
+        """Return the pseudonym of who asks, as audits have it; empty for nobody."""
+        if principal is None:
+            return ""
+        known = json.dumps([principal.id, principal.tenant], default=_plain)
+        return self.of("person", known, size=8).hex()
+
     def session(self, principal: Principal | None, session_id: str | None) -> bytes:
         """Return the key of a session; without an id, all of a principal is one."""
         known = principal and (principal.id, principal.tenant)

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+from typer.testing import CliRunner
 
-from sdrag import AuditEvent, AuditLog, Decision, Passage, UsageError
+from sdrag import (
+    AuditEvent,
+    AuditLog,
+    Decision,
+    Passage,
+    Principal,
+    UsageError,
+    acting_as,
+    open_state,
+)
+from sdrag.state.rotation import rotate
 from sdrag.studio.cli import main
+from sdrag.studio.cli.app import app
 from sdrag.studio.cli.audit import event_schema, read_log
 
 from ...support.faces import BUILDERS, Scenario, ask
@@ -26,6 +40,7 @@ SCENARIO = Scenario(
     ],
     policy={"constraints": [{"id": "names", "text": "Remove names of witnesses"}]},
 )
+POLICY = SCENARIO.policy | {"access": {"tenant_key": "tenant"}}
 EVENT = AuditEvent(
     "retrieve",
     "0" * 16,
@@ -53,6 +68,53 @@ def test_a_line_is_of_the_schema_and_holds_no_text(wrap, tmp_path):
     assert SECRET not in line
     assert "Karlsson" not in line
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def find(log, key, *who: str) -> list[tuple[str, str]]:
+    given = ["audit", str(log), "--key", str(key), "--json", "--who", *who]
+    done = CliRunner().invoke(app, given, catch_exceptions=False)
+    shown = json.loads(done.output.splitlines()[-1])["shown"]
+    return [(row["passage"], row["request"]) for row in shown]
+
+
+@pytest.mark.parametrize("wrap", BUILDERS)
+def test_who_holds_the_key_finds_what_a_person_was_shown(wrap, tmp_path):
+    """And nobody else; a rotation makes others of the pseudonyms."""
+    log, state = tmp_path / "audit.jsonl", tmp_path / "state.db"
+    key, old = tmp_path / "state.db.key", tmp_path / "old.key"
+    passages = [replace(p, metadata={"tenant": p.id}) for p in SCENARIO.passages]
+    scenario = replace(SCENARIO, passages=passages, policy=POLICY, state=state)
+    first, second = Principal(f"{SECRET}-7", "p1"), Principal(f"{SECRET}-7", "p2")
+
+    def ask_as(principal: Principal, request: str) -> None:
+        wrapper = wrap(scenario, audit=AuditLog(log))
+        with acting_as(principal, request_id=request):
+            ask(wrapper, scenario)
+
+    for principal, request in ((first, "r1"), (second, "r2"), (first, "r3")):
+        ask_as(principal, request)
+    shutil.copy(key, old)
+    rotate(open_state(state))
+    ask_as(first, "r4")
+
+    assert find(log, old, first.id, "--tenant", "p1") == [("p1", "r1"), ("p1", "r3")]
+    assert find(log, old, second.id, "--tenant", "p2") == [("p2", "r2")]
+    assert find(log, key, first.id, "--tenant", "p1") == [("p1", "r4")]
+    assert find(log, key, "somebody else") == find(log, key, first.id) == []
+    assert SECRET not in log.read_text()
+
+
+@pytest.mark.parametrize("wrap", BUILDERS)
+def test_an_event_is_of_whom_a_resolver_finds(wrap, tmp_path):
+    """Not of whoever acts around it."""
+    events, state = [], open_state(tmp_path / "state.db")
+    person = Principal("clerk-7")
+    given = {"audit": events.append, "principal_resolver": lambda _: person}
+    with acting_as(Principal("service"), request_id="r1"):
+        ask(wrap(replace(SCENARIO, state=state), **given), SCENARIO)
+
+    (event,) = events
+    assert (event.principal, event.request_id) == (state.keys.person(person), "r1")
 
 
 def test_many_threads_append_whole_lines(tmp_path):

@@ -1,4 +1,4 @@
-"""`sdrag audit`: what an audit log says, in counts."""
+"""`sdrag audit`: what an audit log says, in counts, and what one person was shown."""
 
 from __future__ import annotations
 
@@ -15,23 +15,41 @@ from pydantic import TypeAdapter
 from sdrag.errors import UsageError
 from sdrag.privacy.audit import VERSION, AuditEvent
 from sdrag.privacy.reasons import REASONS
+from sdrag.state.key_file import file_failures, read_key
+from sdrag.state.keys import Keys
 from sdrag.studio.cli.common import AsJson, show
+from sdrag.vocabulary import Principal
 
 _EVENT = TypeAdapter(AuditEvent)
+_SHOWING = {"retrieve", "disclose"}
 
 
 def audit(
     file: Annotated[Path, typer.Argument(help="A log that `AuditLog` wrote.")],
+    who: Annotated[
+        str | None,
+        typer.Option(help="The id of a principal: list what it was shown instead."),
+    ] = None,
+    tenant: Annotated[str | None, typer.Option(help="Its tenant, if any.")] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", help="The state's key file, as it was then."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """
     Count what an audit log says: decisions, their reasons, and calls of a model.
 
-    A log holds codes, ids and counts. It holds no text.
+    A log holds codes, ids and counts, and a pseudonym of who asked. It holds no text.
 
     Example: sdrag audit audit.jsonl
+
+    Example: sdrag audit audit.jsonl --who clerk-7 --key sdrag.sqlite.key
     """
     lines = list(read_log(file))
+    if who is not None:
+        show(_find_shown(lines, Principal(who, tenant), key), as_json=as_json)
+        return
     events = [event for _, event in filter(None, lines)]
     times = [time for time, _ in filter(None, lines)]
     if not events:
@@ -58,6 +76,36 @@ def audit(
         "unreadable": len(lines) - len(events),
     }
     show(result, as_json=as_json)
+
+
+def _find_shown(
+    lines: list[tuple[str, AuditEvent] | None], person: Principal, key: Path | None
+) -> dict[str, Any]:
+    """Return which passages a person was shown, in which request, and when."""
+    if key is None:
+        raise UsageError("--who needs --key.", hint="Name the key file of the state.")
+    with file_failures():
+        pseudonym = Keys(read_key(key)).person(person)
+    own = [line for line in lines if line and line[1].principal == pseudonym]
+    return {
+        "requests": len({event.request_id for _, event in own}),
+        "shown": [
+            {"passage": name, "request": event.request_id, "time": time}
+            for time, event in own
+            for name in _shown_in(event)
+        ],
+    }
+
+
+def _shown_in(event: AuditEvent) -> list[str]:
+    """Return the passages that were let through, and by no later decision withheld."""
+    shown = Counter[str]()  # one id may name two passages
+    for decision in event.decisions if event.stage in _SHOWING else ():
+        if decision.action in {"dropped", "withheld"}:
+            shown[decision.subject] = max(0, shown[decision.subject] - 1)
+        elif decision.rule == "disclosure":
+            shown[decision.subject] += 1
+    return [name for name, times in shown.items() if times]
 
 
 def read_log(path: Path) -> Iterator[tuple[str, AuditEvent] | None]:
