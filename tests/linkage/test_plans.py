@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -58,9 +60,8 @@ def why(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {names[e]: tuple(documents[d] for d in ds) for e, ds in plan.why.items()}
 
 
-@given(corpora, weightings, sections, st.sampled_from([1, 2048]))
-def test_a_plan_is_the_thesis_read_literally(corpus, weights, section, block):
-    """The same entities for the same documents and chains, wherever blocks end."""
+def compare(corpus, weights, section, block=2048):
+    """Compare a plan with the literal reading: what is masked, why, and the risks."""
     literal = Literal(corpus, weights, section)
     first = literal.document_level()
     ceilings = literal.ceilings({*first})
@@ -77,6 +78,48 @@ def test_a_plan_is_the_thesis_read_literally(corpus, weights, section, block):
     risks = [literal.chain_risk(chain, {*first}) for chain in ceilings]
     levels = [LEVELS[level] for level in plan.chains.level.tolist()]
     assert levels == [LEVELS[literal.level(risk)] for risk in risks]
+    left = [literal.chain_risk(chain, masked) for chain in ceilings]
+    assert plan.chain_risk.tolist() == pytest.approx(left, abs=1e-9)
+
+
+@given(corpora, weightings, sections, st.sampled_from([1, 2048]))
+def test_a_plan_is_the_thesis_read_literally(corpus, weights, section, block):
+    """The same entities for the same documents and chains, wherever blocks end."""
+    compare(corpus, weights, section, block)
+
+
+def dense(seed):
+    """Make documents that many small entities link."""
+    rng = Random(seed)
+    corpus = {
+        f"d{number}": {
+            f"e{entity}": rng.choice([0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
+            for entity in rng.sample(range(9), 7)
+        }
+        for number in range(3)
+    }
+    return corpus, {f"e{number}": rng.choice([0.2, 0.35, 0.6]) for number in range(9)}
+
+
+BOTH = {"e0": 0.9, "e1": 0.9}
+TIED = {"d0": BOTH, "d1": BOTH, "d2": {"e1": 1.0}, "d3": {"e0": 0.9}}
+
+
+@pytest.mark.parametrize("select", ["greedy", "knapsack"])
+@pytest.mark.parametrize(
+    ("corpus", "weights"),
+    [
+        *map(dense, (11, 101, 110)),  # where the strategies part
+        (TIED, BOTH),
+    ],
+)
+def test_a_strategy_is_the_thesis_read_literally(corpus, weights, select):
+    """Also where more than one entity has to go, and where two are as good."""
+    section = LinkageSection(
+        chain_length=3, edge_threshold=0.1, max_document_risk=1.0, select=select
+    )
+    for most in (0.1, 0.3, 0.5):
+        compare(corpus, weights, section.model_copy(update={"max_chain_risk": most}))
 
 
 def test_the_report_proves_what_is_impossible():

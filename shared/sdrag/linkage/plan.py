@@ -148,14 +148,13 @@ def _settle_documents(corpus: Incidence, ceiling: float) -> Why:
     why: Why = {}
     certain = (corpus.global_contribution >= 1.0) & corpus.maskable
     _mask_in_first(corpus, np.flatnonzero(certain).tolist(), why)
-    limit = float(-np.log1p(-min(ceiling + TOLERANCE, 1.0))) if ceiling < 1 else np.inf
     rank = np.round(corpus.global_contribution, _DIGITS)
     over = corpus.document_risk(_mask(corpus, why)) > ceiling + TOLERANCE
     for document in np.flatnonzero(over).tolist():
         held = corpus.logs_of(document)
         active = {entity: log for entity, log in held.items() if entity not in why}
         for entity in sorted(active, key=lambda entity: (-rank[entity], entity)):
-            if sum(active.values()) <= limit:
+            if _risk(active, set()) <= ceiling + TOLERANCE:
                 break
             if corpus.maskable[entity]:
                 del active[entity]
