@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.zipf import zipf_corpus
 from sdrag.errors import InputTooLargeError
 from sdrag.linkage import graph
-from sdrag.linkage.graph import Edges, find_chains, find_edges
+from sdrag.linkage.graph import LEVELS, Edges, find_chains, find_edges
 from sdrag.linkage.incidence import Incidence
 from sdrag.policy import LinkageSection
 
@@ -69,6 +69,29 @@ def test_pruning_again_is_searching_again(held, weighed, masked, threshold):
     documents = {f"d{number:02}": document for number, document in enumerate(held)}
     literal = Literal(documents, weighed, LinkageSection(edge_threshold=threshold))
     assert len(found) == len(literal.edges(masked))
+
+
+@given(corpora, weights, st.integers(2, 4), st.sampled_from([0.3, 0.9]))
+def test_chains_have_the_risks_and_ceilings_of_the_thesis(held, weighed, length, most):
+    """In the order of the documents, short ones first."""
+    corpus = columns(held[:6], weighed)
+    section = LinkageSection(
+        chain_length=length, edge_threshold=0.1, max_chain_risk=most
+    )
+    literal = Literal(
+        dict(zip(corpus.document_ids, held, strict=False)), weighed, section
+    )
+    edges = find_edges(corpus, section.edge_threshold)
+    found = find_chains(edges, corpus.document_risk(), section)
+
+    ceilings = literal.ceilings(set())
+    risks = [literal.chain_risk(chain, set()) for chain in ceilings]
+    paths = [tuple(f"d{n:02}" for n in found.path(at)) for at in range(len(found))]
+    assert paths == [*ceilings]
+    assert found.risk_before.tolist() == pytest.approx(risks, abs=1e-9)
+    assert found.ceiling.tolist() == pytest.approx([*ceilings.values()], abs=1e-9)
+    levels = [LEVELS[level] for level in found.level.tolist()]
+    assert levels == [LEVELS[literal.level(risk)] for risk in risks]
 
 
 def test_too_many_links_are_refused(monkeypatch):

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.linkage import plan as plan_module
-from sdrag.linkage.graph import LEVELS
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.policy import LinkageSection
@@ -74,10 +73,6 @@ def compare(corpus, weights, section, block=2048):
     assert why(plan) == literal.chain_level(first)
     assert why(coarse) == first
     assert literal.meets(masked, ceilings)
-    assert plan.chains.ceiling.tolist() == pytest.approx([*ceilings.values()], abs=1e-9)
-    risks = [literal.chain_risk(chain, {*first}) for chain in ceilings]
-    levels = [LEVELS[level] for level in plan.chains.level.tolist()]
-    assert levels == [LEVELS[literal.level(risk)] for risk in risks]
     left = [literal.chain_risk(chain, masked) for chain in ceilings]
     assert plan.chain_risk.tolist() == pytest.approx(left, abs=1e-9)
 
