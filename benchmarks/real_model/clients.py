@@ -49,7 +49,7 @@ def chat_openai(url: str) -> ChatOpenAI:
     return ChatOpenAI(
         base_url=f"{url}/v1",
         api_key=SecretStr("none"),
-        model="smollm2",
+        model="served",
         max_retries=0,
         temperature=0,
         profile={"max_input_tokens": CONTEXT},
@@ -61,7 +61,7 @@ def openai_like(url: str) -> OpenAILike:
     return OpenAILike(
         api_base=f"{url}/v1",
         api_key="none",
-        model="smollm2",
+        model="served",
         is_chat_model=True,
         is_function_calling_model=True,
         should_use_structured_outputs=True,

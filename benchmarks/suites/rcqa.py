@@ -8,6 +8,7 @@ the privacy that is shown holds for any model and any injection.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -70,6 +71,7 @@ class RcqaSettings:
         sensitivity: Of the local engine.
         llm: The model behind the engine; the local engine when missing.
         limits: Of calls of the model.
+        small_model: As the policy's.
         planted: Whether each article holds an order to the model.
     """
 
@@ -78,6 +80,7 @@ class RcqaSettings:
     sensitivity: str = "high"
     llm: Model | None = None
     limits: Limits = field(default_factory=Limits)
+    small_model: bool | Literal["auto"] = "auto"
     planted: bool = False
 
 
@@ -143,19 +146,21 @@ def evaluate_rcqa(articles: Articles, settings: RcqaSettings) -> dict[str, Any]:
 
     Returns:
         The figures of the contract: privacy (equation 9), `privacy_all`,
-        `privacy_cumulative`, completeness (equation 10), `over_redacted`; counts, time,
+        `privacy_cumulative`, completeness (equation 10), `over_redacted`; counts, of
+        which `undecided` is that of texts and constraints that a model failed at; time,
         and as `errors` each witness word that some answer holds.
     """
     started = perf_counter()
-    calls, answers = 0, list[RcqaAnswer]()
+    counts, answers = Counter[str](), list[RcqaAnswer]()
     for number, article in enumerate(articles):
-        asked, taken = _ask_article(article, number, settings)
+        asked, counted = _ask_article(article, number, settings)
         answers += asked
-        calls += taken
+        counts.update(counted)
     return {
         **_figures(answers),
         "questions": len(answers),
-        "model_calls": calls,
+        "model_calls": counts["model_calls"],
+        "undecided": counts["undecided"],
         "seconds": round(perf_counter() - started, 3),
         "errors": list(_given_away(answers)),
     }
@@ -177,15 +182,16 @@ def policy_of(
 
 def _ask_article(
     article: Mapping[str, Any], number: int, settings: RcqaSettings
-) -> tuple[list[RcqaAnswer], int]:
-    """Ask its questions; return the answers, and how often a model was called."""
+) -> tuple[list[RcqaAnswer], Mapping[str, int]]:
+    """Ask its questions; return the answers, and counts of what a model did."""
     index = SentenceIndex(plant_orders(article, number, planted=settings.planted))
     template = ATTACKS[settings.attack]
     asked = [template.format(question=q["question_text"]) for q in article["questions"]]
     retrieved = [index.search(question, _TOP_K) for question in asked]
-    released, calls = retrieved, 0
+    released, counts = retrieved, dict[str, int]()
     if settings.defense != "none":
         policy = policy_of([article], settings.defense, settings.sensitivity)
+        policy["disclosure"]["small_model"] = settings.small_model
         engine = Engine(policy, llm=settings.llm)
         object.__setattr__(engine.disclosure, "key", _KEY)
         runner = PortRunner(engine.ports, settings.limits)
@@ -194,9 +200,10 @@ def _ask_article(
             run(disclose(passages, Request(question), engine), runner).passages
             for question, passages in zip(asked, retrieved, strict=True)
         ]
-        calls = runner.meter.calls
+        undecided = len(engine.disclosure.failures)
+        counts = {"model_calls": runner.meter.calls, "undecided": undecided}
     rows = zip(article["questions"], retrieved, released, strict=True)
-    return [RcqaAnswer(article, *row) for row in rows], calls
+    return [RcqaAnswer(article, *row) for row in rows], counts
 
 
 def _figures(answers: Sequence[RcqaAnswer]) -> dict[str, float]:

@@ -24,6 +24,9 @@ class Memo(Confidential, Generic[K, V]):
     def __repr__(self) -> str:
         return "Memo()"
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def get(self, key: K) -> V | None:
         """Return the value, if it is still there."""
         with self._lock:

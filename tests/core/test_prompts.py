@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sdrag.disclosure import hierarchy
 from sdrag.disclosure.hierarchy import HierarchySettings
 from sdrag.disclosure.model.confirm_prompt import Candidate, Confirmation
-from sdrag.disclosure.model.extract import extraction_prompt
+from sdrag.disclosure.model.extract import extraction_prompts
+from sdrag.disclosure.model.forms import SINGLY, TOGETHER
 from sdrag.disclosure.model.rephrase import rephrasing_prompt
 from sdrag.effects.prompts import (
     Label,
@@ -105,6 +106,12 @@ def _summarizing():
     ]
 
 
+def _extracting():
+    forms = (TOGETHER, SINGLY)
+    asked = [extraction_prompts(RAW, CONSTRAINTS, KEY, form=form)[0] for form in forms]
+    return [each.prompt for prompts in asked for each in prompts]
+
+
 def _confirming():
     candidate = Candidate("words", b"", {CONSTRAINTS[0].id: None}, {TEXT: None})
     return [Confirmation.of([candidate], CONSTRAINTS, KEY).prompt]
@@ -120,7 +127,7 @@ def _linking():
 BUILDERS = {
     "highlight": lambda: [*_highlighting(Label.SENSITIVE), *_highlighting(Label.NONE)],
     "summarize": _summarizing,
-    "extract": lambda: [extraction_prompt(RAW, CONSTRAINTS, KEY)[0]],
+    "extract": _extracting,
     "confirm": _confirming,
     "rephrase": lambda: [rephrasing_prompt(RAW, CONSTRAINTS, KEY)],
     "hierarchy": lambda: [hierarchy._prompt([PASSAGE], HierarchySettings())],
@@ -152,9 +159,9 @@ def test_no_prompt_holds_the_query_beside_unredacted_text(name):
 
 def test_the_prompts_of_redaction_are_admitted_and_have_no_room_for_a_query():
     """No builder of the disclosure package takes a question; its prompts are sent."""
-    assert admit(extraction_prompt(RAW, CONSTRAINTS, KEY)[0])
+    assert all(map(admit, _extracting()))
     assert admit(rephrasing_prompt(RAW, CONSTRAINTS, KEY))
-    for builder in (extraction_prompt, rephrasing_prompt):
+    for builder in (extraction_prompts, rephrasing_prompt):
         taken = set(inspect.signature(builder).parameters)
         assert not taken & {"query", "question", "request", "principal"}
 

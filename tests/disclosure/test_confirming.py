@@ -338,7 +338,7 @@ def test_two_round_trips_and_one_for_what_is_asked_again(kind):
             return "Sorry, no."
         return stumbles(prompt)
 
-    built = engine(WITNESSES, MAILS, WHY)
+    built = engine(WITNESSES, MAILS, WHY, small_model=False)
     runner = Scripted(complete=complete)
     ingesting = bind(chunks(DOCTOR), built)
     asking = disclose(chunks(DOCTOR), Request("q"), built)

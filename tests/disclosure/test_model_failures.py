@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from benchmarks.suites.scripted.asked import is_control, is_harmless
 from sdrag import framework
+from sdrag.disclosure.model.forms import Spans
 from sdrag.effects.steps import run
 from sdrag.effects.tokens import Completion
 from sdrag.errors import ModelError, ModelTimeoutError
@@ -159,8 +161,24 @@ def engine(rules, *, model, **disclosure):
     return Engine(policy, llm=framework.Model(str, "m") if model else None)
 
 
+def in_form(prompt, reply):
+    """Say in a flat list, where one is asked for, what a reply has for a constraint."""
+    text = reply.text if isinstance(reply, Completion) else reply
+    try:
+        (verdict,) = json.loads(text)["verdicts"]
+        spans = dict.fromkeys(ids(prompt), verdict["spans"])[verdict["constraint"]]
+    except (KeyError, TypeError, ValueError):
+        return reply
+    flat = json.dumps({"spans": spans})
+    return replace(reply, text=flat) if isinstance(reply, Completion) else flat
+
+
 def released(passages, built, model=None):
-    runner = Scripted(complete=Unaided(model) if model else None)
+    def complete(prompt):
+        flat = prompt.reply_format is Spans
+        return in_form(prompt, model(prompt)) if flat else model(prompt)
+
+    runner = Scripted(complete=Unaided(complete) if model else None)
     return run(disclose(passages, Request("q"), built), runner)
 
 
@@ -196,11 +214,16 @@ DIGITS = str.maketrans("abegiostz", "483910572")
     st.lists(st.sampled_from(RULES), min_size=1, max_size=4, unique=True),
     st.sampled_from([*sorted(MODELS), *sorted(QUOTING)]),
     st.sampled_from([*sorted(MODELS), "free all"]),
-    st.integers(1, 4),
-    st.integers(1, 4),
+    st.fixed_dictionaries(
+        {
+            "batch_size": st.integers(1, 4),
+            "max_calls": st.integers(1, 4),
+            "small_model": st.sampled_from([False, True, "auto"]),
+        }
+    ),
 )
 def test_a_model_that_fails_is_never_worse_than_none(
-    groups, rules, extracting, confirming, size, calls
+    groups, rules, extracting, confirming, asks
 ):
     """As private as the local engine; harmless words go only where it quoted them."""
     passages = chunks(groups)
@@ -220,7 +243,7 @@ def test_a_model_that_fails_is_never_worse_than_none(
         return reply
 
     alone = hidden(passages, released(passages, engine(rules, model=False)))
-    built = engine(rules, model=True, batch_size=size, max_calls=calls)
+    built = engine(rules, model=True, **asks)
     failing = released(passages, built, model)
     again = released(passages, built, model)
 
@@ -231,22 +254,26 @@ def test_a_model_that_fails_is_never_worse_than_none(
         assert failing[name] <= words | quoted
 
 
+@pytest.mark.parametrize("small", [False, True, "auto"])
 @pytest.mark.parametrize("name", sorted(MODELS))
-def test_what_needs_a_model_is_withheld_where_it_fails(name):
+def test_what_needs_a_model_is_withheld_where_it_fails(name, small):
     """Also by a model that has nothing go, whatever it is asked."""
     passages = chunks([SENTENCES[:2]])
+    built = engine([NEEDS_A_MODEL], model=True, small_model=small)
 
-    done = released(passages, engine([NEEDS_A_MODEL], model=True), MODELS[name])
+    done = released(passages, built, MODELS[name])
 
     assert done.passages == ()
     assert done.decisions[0].reason
 
 
+@pytest.mark.parametrize("small", [False, True, "auto"])
 @pytest.mark.parametrize("name", ["down", "prose", "nothing goes"])
-def test_a_policy_can_withhold_where_the_model_fails(name):
+def test_a_policy_can_withhold_where_the_model_fails(name, small):
     """`on_model_failure: withhold`."""
     passages = chunks([SENTENCES[:2]])
-    built = engine([RULES[0]], model=True, on_model_failure="withhold")
+    asks = {"on_model_failure": "withhold", "small_model": small}
+    built = engine([RULES[0]], model=True, **asks)
 
     assert released(passages, built, MODELS[name]).passages == ()
 
@@ -263,7 +290,8 @@ def test_what_is_asked_again_is_asked_in_small_prompts_and_no_more_than_may_be()
     long = " ".join(f"{SENTENCES[3]} It was day {n}." for n in range(40))
     passages = [Passage("a", long), Passage("b", SENTENCES[0])]
 
-    released(passages, engine(RULES[:4], model=True, max_calls=4), model)
+    asks = {"max_calls": 4, "small_model": False}
+    released(passages, engine(RULES[:4], model=True, **asks), model)
 
     again = prompts[2:]  # the first two are about a text each
     short = [names for names, text in again if SENTENCES[0] in text]
@@ -341,5 +369,5 @@ def test_a_text_that_spoils_replies_is_found_in_few_calls():
     texts, calls = asked(passages, built, model)
 
     assert sum(text.endswith("is at [withheld].") for text in texts) == 35
-    assert calls == 1 + 6 + 6
+    assert calls == 1 + 3 + 6 + 6  # three are of our own texts, and show it capable
     assert asked(passages, built, model) == (texts, 0)

@@ -28,7 +28,8 @@ SCENARIO = Scenario(
     {
         "constraints": [
             {"id": "names", "text": "Only the weather may be disclosed", "always": True}
-        ]
+        ],
+        "disclosure": {"small_model": False},  # what the double answers to
     },
 )
 LIMITS = Limits(seconds=60)

@@ -33,4 +33,4 @@ def test_a_model_is_worse_than_none(privacy, over_redacted, worse):
     none = {"privacy": 1.0, "over_redacted": 0.1}
     model = {"privacy": privacy, "over_redacted": over_redacted}
 
-    assert is_worse([none, model]) == worse
+    assert is_worse(none, model) == worse

@@ -8,6 +8,7 @@ nothing in it is taken for a constraint or a question.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,10 +40,17 @@ _QUESTION = re.compile(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extracting(Confidential):
-    """What has to go: constraints by their ids, and the text."""
+    """What has to go: constraints by their ids, the text, and how it is answered."""
 
     constraints: Mapping[str, str]
     text: str
+    flat: bool = False
+
+    def write(self, spans: Mapping[str, Sequence[str]]) -> str:
+        """Write a reply that says what has to go for each constraint."""
+        verdicts = [{"constraint": name, "spans": each} for name, each in spans.items()]
+        reply = {"spans": verdicts[0]["spans"]} if self.flat else {"verdicts": verdicts}
+        return json.dumps(reply, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,7 +111,8 @@ def read_prompt(prompt: Prompt) -> Extracting | Confirming | Rephrasing:
         raise UsageError(f"A scripted model cannot answer {prompt.name!r}.")
     rules, text = asked[len(_HEAD) : match.start()], match[2]
     if prompt.name == EXTRACT:
-        return Extracting(_named(rules), text)
+        flat = '"verdicts"' not in prompt.messages[0].content.text
+        return Extracting(_named(rules), text, flat)
     if prompt.name == CONFIRM:
         return _confirming(_named(rules), text)
     if prompt.name == REPHRASE:

@@ -71,16 +71,14 @@ class ExactModel(Confidential):
 
     def _verdicts(self, asked: Extracting) -> str:
         sources = self._sources.of(asked.text)
-        verdicts = [
+        return asked.write(
             {
-                "constraint": name,
-                "spans": planted(asked.text)
+                name: planted(asked.text)
                 if is_control(rule)
-                else _quotations(asked.text, _words(sources, rule)),
+                else _quotations(asked.text, _words(sources, rule))
+                for name, rule in asked.constraints.items()
             }
-            for name, rule in asked.constraints.items()
-        ]
-        return json.dumps({"verdicts": verdicts}, ensure_ascii=False)
+        )
 
     def _answers(self, asked: Confirming) -> str:
         sources = self._sources.of(asked.text)

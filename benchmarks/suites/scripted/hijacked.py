@@ -41,8 +41,7 @@ class HijackedModel(Confidential):
             return self._wrapped(prompt)
         asked = read_prompt(prompt)
         if isinstance(asked, Extracting):
-            verdicts = [{"constraint": name, "spans": []} for name in asked.constraints]
-            return json.dumps({"verdicts": verdicts})
+            return asked.write(dict.fromkeys(asked.constraints, ()))
         if isinstance(asked, Confirming):
             answers = [
                 {"question": question.id, "no": list(question.constraints)}

@@ -233,11 +233,22 @@ def _list_findings(reading: Reading) -> Found:
     return every
 
 
+def _find_hard(known: KnownFindings, asked: Wanted) -> Wanted:
+    """Return what of the asked is not decided by the local engine where it reads it."""
+    unreadable = find_unreadable(known)
+    hard = {
+        index: [n for n in names if n in known.setup.hard or (index, n) in unreadable]
+        for index, names in asked.items()
+    }
+    return {index: names for index, names in hard.items() if names}
+
+
 def _ask_model(known: KnownFindings, asked: Wanted, reading: Reading) -> Steps[None]:
     """Ask a model for what has to go, then about what the local engine found alone."""
     texts, setup = known.texts, known.setup
-    groups = texts.groups(asked)
-    extraction = yield from extract(groups, setup.policy.disclosure, setup.key)
+    extraction = yield from extract(
+        texts.groups(asked), lambda: texts.groups(_find_hard(known, asked)), setup
+    )
     for index, names in asked.items():
         for name in names:  # what it failed at before stays quoted
             if failure := reading.failed.pop((index, name), None):
@@ -260,7 +271,9 @@ def _ask_model(known: KnownFindings, asked: Wanted, reading: Reading) -> Steps[N
             is_doubtful = (index, known.rules[finding.constraint_id]) in doubtful
             into = kept if is_doubtful else sure
             into.setdefault(index, []).append(finding)
-    confirmed = yield from confirm(known, sure, reading.quoted)
+    confirmed = sure
+    if not setup.is_small:  # its no would free what has to go
+        confirmed = yield from confirm(known, sure, reading.quoted)
     for index, findings in confirmed.items():
         kept.setdefault(index, []).extend(findings)
     reading.local = kept

@@ -69,6 +69,7 @@ class DisclosureSetup:
         limits: The bounds of the texts that are read at a question.
         failures: Of the model, by the keys of text and constraint: it is not asked the
             same at every question.
+        trials: Whether a model was found to be small, by its key.
     """
 
     policy: Policy
@@ -82,6 +83,7 @@ class DisclosureSetup:
     failures: Memo[tuple[bytes, bytes], ModelFailure] = field(
         default_factory=lambda: Memo(_MOST_FAILURES), repr=False
     )
+    trials: Memo[bytes, bool] = field(default_factory=lambda: Memo(1), repr=False)
 
     @cached_property
     def key(self) -> bytes:
@@ -115,6 +117,22 @@ class DisclosureSetup:
         """The ids of constraints that would be blanket rules without a model."""
         closed = find_blanket_rules(self.policy, self.locator, has_model=False)
         return frozenset(closed)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is asked as a small one, as far as is known by now."""
+        chosen = self.policy.disclosure.small_model
+        if chosen == "auto":
+            return bool(self.trials.get(self.model_key or b""))
+        return chosen
+
+    @cached_property
+    def hard(self) -> frozenset[str]:
+        """The ids of constraints that a small model is asked about."""
+        if self.policy.disclosure.on_model_failure == "withhold":
+            return frozenset(rule.id for rule in self.rules)
+        read = frozenset(rule.id for rule in self.rules if parse(rule).meaning)
+        return read | self.needing_model
 
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:

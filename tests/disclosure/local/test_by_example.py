@@ -14,7 +14,8 @@ from sdrag.disclosure.local import by_example
 from sdrag.disclosure.local.by_example import Lessons, judge
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.locator import LocalLocator
-from sdrag.disclosure.model.extract import extraction_prompt
+from sdrag.disclosure.model.extract import extraction_prompts
+from sdrag.disclosure.model.forms import SINGLY
 from sdrag.effects.prompts import Label, sensitive
 from sdrag.effects.steps import Reply, run
 from sdrag.policy import Policy
@@ -171,8 +172,10 @@ KEY = b"key of prompts"
 @pytest.mark.parametrize("asked", ["Batch 3 is fine.", f"Well. {GOES[1].text} So."])
 def test_a_model_is_shown_examples_but_never_of_the_text_it_is_asked_about(asked):
     """With an id of no constraint, as sensitive text, and no more than fit."""
-    prompt, _ = extraction_prompt(sensitive(asked), [TAUGHT], KEY, budget=200)
-    bare, _ = extraction_prompt(sensitive(asked), [TAUGHT], KEY, budget=0)
+    (((_, prompt),), _), (((_, bare),), _) = (
+        extraction_prompts(sensitive(asked), [TAUGHT], KEY, budget=budget)
+        for budget in (200, 0)
+    )
     shown = [m.content for m in prompt.messages if m not in bare.messages]
     texts = "\n".join(content.text for content in shown)
 
@@ -184,6 +187,21 @@ def test_a_model_is_shown_examples_but_never_of_the_text_it_is_asked_about(asked
     assert names
     assert all(name.startswith("ex/") for name in names)
     assert not any("smelled" in m.content.text for m in bare.messages)
+
+
+def test_a_small_model_is_shown_the_authors_examples_in_place_of_ours():
+    """In a flat list; a constraint without any, such as the control's, has ours."""
+    text = sensitive("Batch 3 is fine.")
+    asked, control = extraction_prompts(text, [TAUGHT], KEY, budget=200, form=SINGLY)
+    replies = {
+        ids: [m.content.text for m in prompt.messages if m.role == "assistant"]
+        for ids, prompt in asked
+    }
+
+    shown = [json.dumps({"spans": [*e.hides]}, ensure_ascii=False) for e in GOES]
+    assert replies[TAUGHT.id,] == shown[:3]
+    assert replies[control.id,]
+    assert not {*shown} & {*replies[control.id,]}
 
 
 def test_a_vague_constraint_is_understood_by_what_is_shown_of_it() -> None:

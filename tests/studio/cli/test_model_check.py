@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.suites.scripted.exact import ExactModel
 from benchmarks.suites.scripted.witness_words import Protected
+from sdrag.disclosure.model.forms import Spans
 from sdrag.framework import Model
 from sdrag.policy import Policy
 from sdrag.studio.evaluation.articles import Article
@@ -42,6 +43,20 @@ def test_a_model_that_fails_is_left_out():
     for row in checked["hidden"].values():
         assert row["model"] == row["local"]
     assert "Leave this policy to the local engine." in checked["verdict"]
+
+
+def test_a_small_model_is_recommended_to_be_asked_as_one():
+    """One that answers a flat list alone, which is how it was asked."""
+    exact = ExactModel([Protected(SECRETS, TEXT)])
+
+    def flat(prompt):
+        return exact(prompt) if prompt.reply_format is Spans else ""
+
+    checked = check_model(POLICY, [ARTICLE], Model(flat))
+
+    assert checked["hidden"][REASON]["model"] == 1
+    assert "small_model" in checked["verdict"]
+    assert "small_model" not in check_model(POLICY, [ARTICLE], Model(exact))["verdict"]
 
 
 def test_no_article_is_begun_when_time_is_up():

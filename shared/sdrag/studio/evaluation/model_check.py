@@ -117,9 +117,7 @@ def check_model(
     usable = round(1 - model.failures / chunks, 4) if chunks else 0.0
     waited = round(model.seconds / max(model.calls, 1), 1)
     sentences = [*_judge(usable, hidden, model.withheld - local.withheld)]
-    if waited > (limit := policy.disclosure.timeout_seconds):
-        need = f"raise `disclosure.timeout_seconds` ({limit:g})"
-        sentences.append(f"A call takes {waited:g} s: {need}.")
+    sentences += _advise(model.engine, waited)
     return {
         "articles": done,
         "chunks": chunks,
@@ -133,6 +131,16 @@ def check_model(
         "harmless_withheld": {"local": local.withheld, "model": model.withheld},
         "verdict": " ".join(sentences),
     }
+
+
+def _advise(engine: Engine, waited: float) -> Iterator[str]:
+    """Say in sentences which settings the model needs."""
+    section = engine.policy.disclosure
+    if engine.disclosure.is_small and section.small_model == "auto":
+        yield "It fails at several constraints: set `disclosure.small_model` to true."
+    if waited > (limit := section.timeout_seconds):
+        need = f"raise `disclosure.timeout_seconds` ({limit:g})"
+        yield f"A call takes {waited:g} s: {need}."
 
 
 def _judge(
