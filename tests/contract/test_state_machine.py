@@ -30,6 +30,7 @@ from sdrag.errors import SdragError
 from sdrag.pipeline import Engine, bind
 from sdrag.principals import acting_as
 from sdrag.state import open_state
+from sdrag.state.rotation import rotate
 from sdrag.state.tables import binding, chunk, finding, form
 from sdrag.vocabulary import Principal
 
@@ -208,6 +209,26 @@ class Machine(RuleBasedStateMachine):
         if held != "lost":
             other = {"swapped": secrets.token_bytes(32), "cut off": self.key[:16]}
             self.key_path.write_bytes(other.get(held, self.key))
+
+    @precondition(lambda self: self.has_key)
+    @rule()
+    def rotate(self):
+        """Who has the state open is refused, and starts again; nothing is lost."""
+        try:
+            rotate(self.open())
+        except SdragError:  # no row that was changed is written anew
+            assert self.is_changed
+            return
+        self.key = self.key_path.read_bytes()
+        for service, store in zip(self.services, self.stores, strict=True):
+            vars(store)["retrieve"] = lambda: CORPUS
+            with acting_as(Principal("p", tenant="harbour")):
+                assert ask(service, store) == []
+            reasons = {one.reason for one in self.events[-1].decisions}
+            assert reasons >= {"failed-keyrotated"}
+        for number in range(len(BUILDS)):
+            self.restart(number)
+        self.opened.insert(0, self.opened.pop())
 
     @property
     def has_key(self):
