@@ -11,6 +11,7 @@ next opening, or rotation, puts that in its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from sdrag.state.opening import State
 from sdrag.state.tables import binding, chunk, finding, form, meta, shown, value
 
 _AT_ONCE = 500
+_KNOWN = 10_000
+"""Hashes of rules, engines and documents are in many rows."""
 _Row = dict[str, Any]
 
 
@@ -62,9 +65,11 @@ class _Rows:
     """The rows of a state under its key, as they are under another one."""
 
     def __init__(self, state: State, keys: Keys) -> None:
-        self._old, self._new = state.keys, keys
+        old = state.keys
+        self._old, self._new = old, keys
         self._before = state.findings
         self._after = Findings(state.database, keys)
+        self._move = lru_cache(_KNOWN)(lambda digest: keys.cover(old.uncover(digest)))
 
     def write(self, connection: sa.Connection) -> dict[str, int]:
         """Write all tables anew."""
@@ -83,9 +88,6 @@ class _Rows:
             form: self._form,
             shown: self._shown,
         }
-
-    def _move(self, digest: bytes) -> bytes:
-        return self._new.cover(self._old.uncover(digest))
 
     def _chunk(self, row: Any) -> _Row:
         document = row.document
