@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sdrag.disclosure import disclose
-from sdrag.effects.steps import Reply, run
+from sdrag.effects.steps import Failure, Reply, run
 from sdrag.engine import Engine
+from sdrag.errors import HostError
 from sdrag.privacy.identities import alias
 from sdrag.state import open_state
 from sdrag.vocabulary import (
@@ -27,13 +28,15 @@ from ..support.tables import each_row
 
 @dataclass(frozen=True)
 class ByRule(PatternLocator):
-    """Finds for each constraint what its own pattern matches; fails where told."""
+    """Finds for each constraint what its own pattern matches; a blot it can't read."""
 
     def locate(self, passages, constraints):
         yield from ()
         patterns = dict(each.split("=") for each in self.pattern.split(";"))
         return [
-            Reply(
+            Failure(HostError("slow"))
+            if "blot" in one.text
+            else Reply(
                 tuple(
                     Finding(Span(*match.span()), rule.id, "local")
                     for rule in constraints
@@ -46,6 +49,7 @@ class ByRule(PatternLocator):
 
 NAMES = {"id": "names", "text": "Remove names of people"}
 SUMS = {"id": "sums", "text": "Hide sums of money", "method": "withhold"}
+PAID = {"id": "paid", "text": "Hide sums of money"}
 OPEN = {"id": "open", "text": "Remove names", "unless": {"roles": ["clerk"]}}
 ALL = {
     "id": "all",
@@ -53,7 +57,7 @@ ALL = {
     "where": {"sealed": [True]},
     "where_missing": "skip",
 }
-FOUND = "names=Karlsson|Osei;sums=\\d+;open=Karlsson"
+FOUND = "names=Karlsson|Osei;sums=\\d+;open=Karlsson;paid=500"
 KEPT = {"allow": ["title", "by"]}
 
 
@@ -97,9 +101,29 @@ ROWS: list[tuple[Passage, list[Any], Redaction]] = [
             types=("person",),
         ),
     ),
+    # a key that is a number is no text, and goes with what it is of
+    (
+        Passage("a", "It cost 500.", {"title": {500: "x"}, "by": {501: "x"}}),
+        [PAID],
+        Redaction(
+            Passage("a", "It cost [amount].", {"by": {"501": "x"}}),
+            "a",
+            ("paid",),
+            1,
+            types=("amount",),
+        ),
+    ),
+    # what nobody could read puts all of its document in doubt
+    *(
+        (passage, [NAMES], Redaction(None, "a", reason="detector-failed"))
+        for passage in (
+            Passage("a", "A blot."),
+            Passage("a", "The gate.", {"title": "A blot."}),
+        )
+    ),
     # an id that holds what is hidden is an alias
     (
-        Passage("Karlsson-1", "Karlsson came."),
+        Passage("Karlsson-1", "Mr Karlsson came."),
         [NAMES],
         Redaction(Passage("", "[person] came."), "", ("names",), 1, types=("person",)),
     ),
