@@ -110,6 +110,7 @@ def measure(url: str, count: int) -> Iterator[Row]:
     for name, articles in texts.items():
         for form, settings in {
             "none": RcqaSettings(),
+            "by default": RcqaSettings(llm=llm),
             "constraints together": RcqaSettings(llm=llm, small_model=False),
             "one at a time": RcqaSettings(llm=llm, small_model=True),
         }.items():

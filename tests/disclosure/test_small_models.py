@@ -1,4 +1,4 @@
-"""A small model is asked about one constraint at a time, and only where it must be."""
+"""A small model is left out, or asked about one constraint at a time."""
 
 from __future__ import annotations
 
@@ -53,23 +53,34 @@ def engine(*rules, **disclosure):
     return Engine(policy, llm=framework.Model(str, "m"))
 
 
-def test_a_model_that_fails_at_several_constraints_is_asked_about_one_at_a_time():
-    """Found out once, by texts of ours; what has a type is not asked of it."""
-    passages = [Passage("a", "They had herring. Anna Karlsson paid 420 euros.")]
+def test_a_model_that_fails_at_texts_of_ours_too_is_asked_no_more():
+    """What needs a model is withheld then; a document alone cannot bring that about."""
     built = engine(CREW, *TYPED)
+    first, prompts = released([Passage("a", "They had herring.")], built)
+    second, more = released([Passage("b", "Anna Karlsson had bread.")], built)
 
-    first, prompts = released(passages, built)
-    second, more = released([Passage("b", "The bread was good.")], built)
+    alone, *ours = map(shown, prompts)
+    assert "herring" in alone
+    assert len(ours) == 3
+    assert not any("herring" in text for text in ours)
+    assert not more
+    assert first.keys() == {"a"}
+    assert "Karlsson" not in second["b"]
+    closed = engine(CREW, NEEDS_A_MODEL)
+    assert not any(released([Passage(n, "Bread.")], closed)[0] for n in ("c", "d"))
 
-    assert "herring" not in first["a"]
-    assert "bread" not in second["b"]
-    together, ours, singly = prompts[:1], prompts[1:4], prompts[4:]
-    assert "herring" in shown(together[0])
-    assert not any("herring" in shown(prompt) for prompt in ours)
-    for flat in (singly, more):
-        rules = [rule for p in flat for rule in read_prompt(p).constraints.values()]
-        assert sorted(map(is_control, rules)) == [False, True]
-        assert CREW in rules
+
+def test_a_small_model_is_asked_about_one_constraint_and_of_none_that_has_a_type():
+    """Beside a control, which is a prompt like the others."""
+    passages = [Passage("a", "They had herring. Anna Karlsson paid 420 euros.")]
+
+    done, prompts = released(passages, engine(CREW, *TYPED, small_model=True))
+
+    rules = [rule for p in prompts for rule in read_prompt(p).constraints.values()]
+    assert sorted(map(is_control, rules)) == [False, True]
+    assert CREW in rules
+    assert "herring" not in done["a"]
+    assert "Karlsson" not in done["a"]
 
 
 def test_a_text_that_orders_a_small_model_to_find_nothing_gives_itself_away():

@@ -125,7 +125,7 @@ def model_fails(setup: DisclosureSetup) -> Steps[bool]:
     if not setup.has_model or not rules:
         return False
     group = Group((0,), (_TRIED,), (rules[0],))
-    tried = yield from extract([group], lambda: [group], setup)
+    tried = yield from extract([group], setup)
     return bool(tried.doubts)
 
 

@@ -246,9 +246,8 @@ def _find_hard(known: KnownFindings, asked: Wanted) -> Wanted:
 def _ask_model(known: KnownFindings, asked: Wanted, reading: Reading) -> Steps[None]:
     """Ask a model for what has to go, then about what the local engine found alone."""
     texts, setup = known.texts, known.setup
-    extraction = yield from extract(
-        texts.groups(asked), lambda: texts.groups(_find_hard(known, asked)), setup
-    )
+    hard = _find_hard(known, asked) if setup.asks_singly else asked
+    extraction = yield from extract(texts.groups(hard), setup)
     for index, names in asked.items():
         for name in names:  # what it failed at before stays quoted
             if failure := reading.failed.pop((index, name), None):
@@ -272,7 +271,7 @@ def _ask_model(known: KnownFindings, asked: Wanted, reading: Reading) -> Steps[N
             into = kept if is_doubtful else sure
             into.setdefault(index, []).append(finding)
     confirmed = sure
-    if not setup.is_small:  # its no would free what has to go
+    if not setup.asks_singly:  # the no of a small one would free what has to go
         confirmed = yield from confirm(known, sure, reading.quoted)
     for index, findings in confirmed.items():
         kept.setdefault(index, []).extend(findings)

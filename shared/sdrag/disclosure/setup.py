@@ -69,7 +69,7 @@ class DisclosureSetup:
         limits: The bounds of the texts that are read at a question.
         failures: Of the model, by the keys of text and constraint: it is not asked the
             same at every question.
-        trials: Whether a model was found to be small, by its key.
+        trials: How a model failed at texts of ours, by its key; empty if it did not.
     """
 
     policy: Policy
@@ -83,7 +83,7 @@ class DisclosureSetup:
     failures: Memo[tuple[bytes, bytes], ModelFailure] = field(
         default_factory=lambda: Memo(_MOST_FAILURES), repr=False
     )
-    trials: Memo[bytes, bool] = field(default_factory=lambda: Memo(1), repr=False)
+    trials: Memo[bytes, str] = field(default_factory=lambda: Memo(1), repr=False)
 
     @cached_property
     def key(self) -> bytes:
@@ -119,12 +119,15 @@ class DisclosureSetup:
         return frozenset(closed)
 
     @property
-    def is_small(self) -> bool:
-        """Whether the model is asked as a small one, as far as is known by now."""
-        chosen = self.policy.disclosure.small_model
-        if chosen == "auto":
-            return bool(self.trials.get(self.model_key or b""))
-        return chosen
+    def asks_singly(self) -> bool:
+        """Whether the model is asked about one constraint at a time."""
+        return self.policy.disclosure.small_model is True
+
+    @property
+    def left_out(self) -> str:
+        """Why the model turned out to be too small to be asked, as a code, if so."""
+        is_tried = self.policy.disclosure.small_model == "auto"
+        return (is_tried and self.trials.get(self.model_key or b"")) or ""
 
     @cached_property
     def hard(self) -> frozenset[str]:

@@ -117,9 +117,9 @@ class DisclosureSection(Section):
     batch_size: Count = 4
     """The most constraints in one prompt."""
     small_model: bool | Literal["auto"] = "auto"
-    """Whether the model is asked about one constraint and a sentence or two at a time,
-    only where a constraint must be understood, and frees nothing; `auto`: if it fails
-    control questions."""
+    """`true` asks about one constraint and a sentence or two at a time, only where a
+    constraint must be understood, and frees nothing; `auto` leaves out a model that
+    fails control questions."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
     """The most tokens of text in one prompt."""
     placeholders: Literal["type", "numbered", "plain"] = "type"

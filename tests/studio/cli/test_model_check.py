@@ -46,17 +46,21 @@ def test_a_model_that_fails_is_left_out():
 
 
 def test_a_small_model_is_recommended_to_be_asked_as_one():
-    """One that answers a flat list alone, which is how it was asked."""
+    """One that answers a flat list alone is left out until it is asked for that."""
     exact = ExactModel([Protected(SECRETS, TEXT)])
 
     def flat(prompt):
         return exact(prompt) if prompt.reply_format is Spans else ""
 
-    checked = check_model(POLICY, [ARTICLE], Model(flat))
+    left_out = check_model(POLICY, [ARTICLE], Model(flat))
+    section = POLICY.disclosure.model_copy(update={"small_model": True})
+    asked = POLICY.model_copy(update={"disclosure": section})
+    checked = check_model(asked, [ARTICLE], Model(flat))
 
+    assert "small_model" in left_out["verdict"]
+    assert "small_model" not in checked["verdict"]
+    assert checked["usable_replies"] == 1.0
     assert checked["hidden"][REASON]["model"] == 1
-    assert "small_model" in checked["verdict"]
-    assert "small_model" not in check_model(POLICY, [ARTICLE], Model(exact))["verdict"]
 
 
 def test_no_article_is_begun_when_time_is_up():

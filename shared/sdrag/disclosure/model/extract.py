@@ -11,16 +11,16 @@ found in few calls, and at last each by itself. So no neighbour decides a text. 
 the calls that a text may cost suffice, the last prompts are the smallest: a constraint
 and a few sentences each.
 
-A small model is asked in another form (`forms`), and only about what the local engine
-does not decide by itself. Whether a model is small, the policy says, or prompts of
-ours: one whose replies fail a control is asked about texts of which no document holds a
-word, so none decides in which form others are read.
+A model whose replies fail is tried on texts of ours, once: no document decides what
+becomes of others. One that fails there too is left out, so all that it would be asked
+is in doubt. A policy can have it asked in the form for small models (`forms`), and then
+only about what the local engine does not know by its type.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isqrt
 
@@ -103,11 +103,6 @@ class ExtractionQuestion(Confidential):
     batch: tuple[Constraint, ...]
     left: int
     wrong: str = ""
-
-    def pairs(self) -> Iterator[tuple[int, str]]:
-        """Yield the index of each text with the id of each constraint."""
-        for index in self.block.indices():
-            yield from ((self.text_indices[index], rule.id) for rule in self.batch)
 
     def again(self, doubts: Mapping[str, str]) -> list[ExtractionQuestion]:
         """
@@ -206,37 +201,41 @@ class ModelFindings:
         return list(astray)
 
 
-def extract(
-    groups: Sequence[Group], hard: Callable[[], Sequence[Group]], setup: DisclosureSetup
-) -> Steps[ModelFindings]:
+def extract(groups: Sequence[Group], setup: DisclosureSetup) -> Steps[ModelFindings]:
     """
     Ask the model for the spans of every text under every constraint that holds for it.
 
     Args:
         groups: Unredacted texts with their constraints.
-        hard: Returns those that a small model is asked about.
         setup: The engine.
     """
-    extraction, form = ModelFindings(), SINGLY if setup.is_small else TOGETHER
-    questions = _cut(hard() if setup.is_small else groups, form, setup)
+    extraction = ModelFindings()
+    form = SINGLY if setup.asks_singly else TOGETHER
+    questions = [] if setup.left_out else _cut(groups, form, setup)
     while questions:
         doubts = yield from _ask(questions, extraction, setup)
         codes = {code for each in doubts for code in each.values()}
+        if codes & _FAILED and (yield from _fails_at_ours(setup)):
+            break
         again: list[ExtractionQuestion] = []
-        switches = (
-            form is TOGETHER and codes & _FAILED and (yield from _is_small(setup))
-        )
         for question, doubted in zip(questions, doubts, strict=True):
-            smaller = [] if switches else question.again(doubted)
+            smaller = question.again(doubted)
             again += smaller
             if not smaller:  # what is in doubt stays so
-                pairs = (pair for pair in question.pairs() if pair[1] in doubted)
-                extraction.doubts |= {pair: doubted[pair[1]] for pair in pairs}
-        if switches:
-            form, again = SINGLY, _cut(hard(), SINGLY, setup)
-            for pair in (pair for question in again for pair in question.pairs()):
-                extraction.doubts.pop(pair, None)
+                indices = [question.text_indices[i] for i in question.block.indices()]
+                extraction.doubts |= {
+                    (index, name): code
+                    for name, code in doubted.items()
+                    for index in indices
+                }
         questions = again
+    if setup.left_out:
+        extraction.doubts |= {
+            (index, rule.id): setup.left_out
+            for group in groups
+            for index in group.text_indices
+            for rule in group.constraints
+        }
     return extraction
 
 
@@ -278,19 +277,19 @@ def _ask(
     ]
 
 
-def _is_small(setup: DisclosureSetup) -> Steps[bool]:
-    """Find out, once, whether a model fails at texts of ours as well."""
+def _fails_at_ours(setup: DisclosureSetup) -> Steps[str]:
+    """Find out, once, whether a model fails at texts of ours as well, and how."""
     key, section = setup.model_key or b"", setup.policy.disclosure
     if section.small_model != "auto" or setup.trials.get(key) is not None:
-        return setup.is_small
+        return setup.left_out
     rules = setup.rules[: section.batch_size]
     blocks = [Block(text, (Piece(0, Span(0, len(text)), 0),)) for text in _TRIALS]
     questions = [
         ExtractionQuestion(TOGETHER, (0,), block, rules, 0) for block in blocks
     ]
     doubts = yield from _ask(questions, ModelFindings(), setup)
-    codes = [{*each.values()} for each in doubts]
-    fails = sum(bool(each & _FAILED) for each in codes)
-    if all(each <= _WRONG.keys() for each in codes):  # else its server fails
-        setup.trials.put(key, fails > 1)
-    return setup.is_small
+    codes = [code for each in doubts for code in {*each.values()}]
+    if _WRONG.keys() >= {*codes}:  # else its server fails
+        fails = [code for code in codes if code in _FAILED]
+        setup.trials.put(key, fails[0] if len(fails) > 1 else "")
+    return setup.left_out

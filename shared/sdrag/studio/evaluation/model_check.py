@@ -136,8 +136,8 @@ def check_model(
 def _advise(engine: Engine, waited: float) -> Iterator[str]:
     """Say in sentences which settings the model needs."""
     section = engine.policy.disclosure
-    if engine.disclosure.is_small and section.small_model == "auto":
-        yield "It fails at several constraints: set `disclosure.small_model` to true."
+    if engine.disclosure.left_out:
+        yield "It was left out: try it with `disclosure.small_model: true`."
     if waited > (limit := section.timeout_seconds):
         need = f"raise `disclosure.timeout_seconds` ({limit:g})"
         yield f"A call takes {waited:g} s: {need}."
