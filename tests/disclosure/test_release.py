@@ -101,6 +101,25 @@ ROWS: list[tuple[Passage, list[Any], Redaction]] = [
             types=("person",),
         ),
     ),
+    # what the text tells is known again in the metadata, in disguise too
+    (
+        Passage("a", "Karlsson came.", {"title": "for karlsson"}),
+        [NAMES],
+        Redaction(
+            Passage("a", "[person] came.", {"title": "for [person]"}),
+            "a",
+            ("names",),
+            1,
+            types=("person",),
+        ),
+    ),
+    (
+        Passage("a", "Karlsson came.", {"title": "scankarlssonpdf"}),
+        [NAMES],
+        Redaction(
+            Passage("a", "[person] came."), "a", ("names",), 1, types=("person",)
+        ),
+    ),
     # a key that is a number is no text, and goes with what it is of
     (
         Passage("a", "It cost 500.", {"title": {500: "x"}, "by": {501: "x"}}),
