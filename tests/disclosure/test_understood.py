@@ -82,7 +82,7 @@ def test_what_is_concrete_is_accepted_whatever_no_table_knows() -> None:
 
 def test_an_example_that_is_opened_makes_a_vague_sentence_particular() -> None:
     """One that is not opened does not, and the reason says so."""
-    vague = {"id": "c1", "text": "Hide our intentions"}
+    vague = {"id": "c1", "text": "Hide our important plans"}
     for text, word, is_accepted in (
         ("We intend to buy the mill in May.", "buy the mill", True),
         ("The quay was empty.", "empty", False),

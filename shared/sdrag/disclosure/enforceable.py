@@ -35,18 +35,17 @@ from sdrag.disclosure.constraint_parser.wording import blank_audience, subject_o
 from sdrag.disclosure.local.by_example import judge_left_out
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.scorer import is_available
-from sdrag.embeddings import embed_texts, installed
+from sdrag.embeddings import embed_texts, embed_tokens, installed
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.policy import Policy
 from sdrag.vocabulary import SCORE_DIGITS
 
-GAMMA = 1.0
-_VAGUE, _VAGUE_IF_NAMED = -0.1, 0.6
+_VAGUE, _VAGUE_IF_NAMED = -0.1, 2.4
 """Margins from which on a constraint is vague, and one that names types or somebody."""
 _WEIGHTS = files("sdrag.disclosure.local").joinpath("vagueness.safetensors")
 _BLANKET = re.compile(
     r"(?i)\b(?:nothing|everything|anything|no|not|all|any|whole|entire\w*|never|none"
-    r"|texts?|documents?|records?|files?|it|this)\b"
+    r"|texts?|documents?|records?|files?)\b"
 )
 _OFFERS = files("sdrag.disclosure.local").joinpath("offers.txt")
 _OFFERED = 3
@@ -220,18 +219,23 @@ def limit_margin(parsed: ParsedConstraint) -> float:
 @lru_cache(maxsize=4096)
 def _measure_margin(subject: str) -> float:
     """Return how vague a subject is; below 0, it says what to hide."""
-    vectors, weights, bias = _load()
-    near = vectors @ np.asarray(embed_texts([subject])[0])
-    margin = float(weights @ np.exp(2 * GAMMA * (near - 1)) + bias)
-    return round(margin, SCORE_DIGITS)  # the same on every processor
+    head = _load()
+    ((states, _),) = embed_tokens([subject])
+    weights = np.exp(states @ head["attention.weight"].swapaxes(1, 2))
+    weights /= weights.sum(axis=1, keepdims=True)
+    read = (weights.swapaxes(1, 2) @ states).reshape(len(weights), -1, 1)
+    hidden = (head["hidden.weight"] @ read).squeeze(axis=2) + head["hidden.bias"]
+    margins = (head["margin.weight"] @ np.maximum(hidden, 0)[..., None]).ravel()
+    margin = np.mean(margins + head["margin.bias"].ravel())
+    return round(margin.item(), SCORE_DIGITS)  # the same on every processor
 
 
 @lru_cache(maxsize=1)
-def _load() -> tuple[Any, Any, float]:
+def _load() -> Mapping[str, Any]:
     from safetensors.numpy import load  # noqa: PLC0415 -- with the extra only
 
     head = load(_WEIGHTS.read_bytes())
-    return head["vectors"].astype(np.float32), head["weights"], head["bias"].item()
+    return {name: row.astype(np.float32) for name, row in head.items()}
 
 
 def advise(parsed: ParsedConstraint) -> str:

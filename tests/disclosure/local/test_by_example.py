@@ -211,8 +211,8 @@ def test_a_vague_constraint_is_understood_by_what_is_shown_of_it() -> None:
         {"text": "The board wants to sell the north field.", "hides": "sell"},
         {"text": "Next year we will leave the association.", "hides": "leave"},
     ]
-    policy = Policy.read([{"text": "Hide our intentions", "examples": plans}])
-    bare = Policy.read(["Hide our intentions"])
+    policy = Policy.read([{"text": "Hide our important plans", "examples": plans}])
+    bare = Policy.read(["Hide our important plans"])
 
     assert not why_not(parse(policy.rules[0]), policy)
     assert "add `examples`" in why_not(parse(bare.rules[0]), bare)
