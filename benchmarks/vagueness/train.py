@@ -3,10 +3,10 @@ Train the head that tells a constraint of something from one of nothing.
 
 It reads the packaged MiniLM's state of each token of what a constraint is about,
 without its order: a few attentions over the tokens and one hidden layer, three times,
-for the mean of three varies less than one. They learn
-from `lookalikes.jsonl`, `vague.toml`, `concrete.toml`, wordings of the scorer and of the
-suites, and both kinds composed, so that "secrets in letters" stays vague and "key facts
-about boats" stays concrete.
+for the mean of three varies less than one. They learn from `lookalikes.jsonl`,
+`vague.toml`, `concrete.toml`, wordings of the scorer and of the suites, and both kinds
+composed, so that "secrets in letters" stays vague and "key facts about boats" stays
+concrete.
 
     python -m benchmarks.vagueness.train --out vagueness.safetensors
 
@@ -157,7 +157,9 @@ class Head(torch.nn.Module):
     def forward(self, states: list[torch.Tensor]) -> torch.Tensor:
         """Return the margin of each text; its states have shape (tokens, 384)."""
         padded = LENGTH * pad_sequence(states, batch_first=True)
-        real = pad_sequence([torch.ones(len(each), 1) for each in states], True)
+        real = pad_sequence(
+            [torch.ones(len(each), 1) for each in states], batch_first=True
+        )
         scores = self.attention(padded).masked_fill(real == 0, -1e4)
         read = scores.softmax(dim=1).transpose(1, 2) @ padded
         hidden = self.hidden(self.drop(read.flatten(start_dim=1))).relu()

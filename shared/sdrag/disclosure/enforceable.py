@@ -226,8 +226,8 @@ def _measure_margin(subject: str) -> float:
     read = (weights.swapaxes(1, 2) @ states).reshape(len(weights), -1, 1)
     hidden = (head["hidden.weight"] @ read).squeeze(axis=2) + head["hidden.bias"]
     margins = (head["margin.weight"] @ np.maximum(hidden, 0)[..., None]).ravel()
-    margin = np.mean(margins + head["margin.bias"].ravel())
-    return round(margin.item(), SCORE_DIGITS)  # the same on every processor
+    margin = float(np.mean(margins + head["margin.bias"].ravel()))
+    return round(margin, SCORE_DIGITS)  # the same on every processor
 
 
 @lru_cache(maxsize=1)
