@@ -12,7 +12,7 @@ export TOKENIZERS_PARALLELISM := false
 STEPS := types site contributing shipped patterns pages data imports style
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest real-model check coverage slow fuzz mutants soak
-.PHONY: bench docs release clean
+.PHONY: bench docs release bill clean
 .PHONY: $(STEPS:%=check-%)
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make bench  measure, and print the figures of docs/benchmarks.md; ARGS='--quick'"
 	@echo "make docs   build the documentation site into the folder site"
 	@echo "make release  build a release into dist, check it and try it"
+	@echo "make bill   list what is installed in dist/bill.json, as CycloneDX"
 	@echo "make clean  remove what was installed"
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -144,5 +145,13 @@ release: $(VENV)/ready
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python benchmarks/tools/try_wheel.py dist/*.whl $(RELEASE_PYTHONS)
 
+# Its tools have an environment of their own, or they would be listed.
+BILL := .venv-bill
+bill: $(VENV)/ready
+	$(PYTHON) -m venv $(BILL)
+	$(BILL)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt cyclonedx-bom
+	mkdir -p dist
+	$(BILL)/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type library --output-reproducible --output-file dist/bill.json $(BIN)/python
+
 clean:
-	rm -rf $(VENV) $(LOWEST) $(SERVER) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz .mutants .coverage*
+	rm -rf $(VENV) $(LOWEST) $(SERVER) $(BILL) site dist .mypy_cache .ruff_cache .pytest_cache .fuzz .mutants .coverage*
