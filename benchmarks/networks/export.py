@@ -8,6 +8,7 @@ token are scaled by themselves, so that no text beside another changes how it is
 In the table of word embeddings every 32 numbers have a scale of their own.
 
     python -m benchmarks.networks.export [gate.onnx ... weights]
+    python benchmarks/tools/check_shipped.py --write    # the hashes
 """
 
 from __future__ import annotations

@@ -1,16 +1,19 @@
 """
-What is shipped: the wheel, the source distribution, notices, versions and extras.
+What is shipped: the wheel, the source distribution, notices, hashes and extras.
 
-    python benchmarks/tools/check_shipped.py
+    python benchmarks/tools/check_shipped.py [--write]
 
-Both distributions are built into a folder that goes again. Each thing that is wrong is
+`--write` writes the hashes of the networks' files and checks nothing. Both
+distributions are built into a folder that goes again. Each thing that is wrong is
 printed, and ends the program with 1.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
+import sys
 import tarfile
 import tempfile
 import tomllib
@@ -38,6 +41,9 @@ INDIRECT = {"chromadb": "langchain-chroma"}
 EXTRA = re.compile(
     r"""sdrag\[([a-z,]+)\]|require_extra\(\s*"(\w+)"|MissingExtraError\([^)]*"(\w+)"\)"""
 )
+
+SUMS = ROOT / "shared/sdrag/SHA256SUMS"
+NETWORK = re.compile(r"\.(?:npz|onnx|safetensors)$|/(?:head|tokenizer)\.json$")
 
 
 def data_files() -> set[Path]:
@@ -101,10 +107,28 @@ def of_the_notices() -> Iterator[str]:
     notices = (ROOT / "THIRD_PARTY_NOTICES.md").read_text("utf-8")
     patterns = re.findall(r"^\| `([^`]+)` \|", notices, re.MULTILINE)
     listed = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    shipped = {path for path in data_files() if path.name != "py.typed"}
+    shipped = {
+        path for path in data_files() if path.name not in {"py.typed", SUMS.name}
+    }
     yield from (f"no notice lists {path}" for path in shipped - listed)
     gone = [pattern for pattern in patterns if not any(ROOT.glob(pattern))]
     yield from (f"a notice lists {pattern}, which is gone" for pattern in gone)
+
+
+def hash_networks() -> str:
+    """Return what `sha256sum` prints of the networks' files."""
+    paths = sorted(path for path in data_files() if NETWORK.search(path.as_posix()))
+    return "".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}"
+        f"  {path.relative_to(SUMS.parent).as_posix()}\n"
+        for path in paths
+    )
+
+
+def of_the_hashes() -> Iterator[str]:
+    """Say whether a network's file has another hash than its loader expects."""
+    if SUMS.read_text("ascii") != hash_networks():
+        yield f"{SUMS.name} is not up to date: run this program with --write"
 
 
 def of_the_versions() -> Iterator[str]:
@@ -187,9 +211,12 @@ def _brought_by(extra: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print what is wrong."""
-    looks = (of_the_wheel, of_the_source, of_the_notices, of_the_versions)
-    wrong = [each for look in (*looks, of_the_extras) for each in look()]
+    """Print what is wrong, or write the hashes."""
+    if "--write" in sys.argv[1:]:
+        SUMS.write_text(hash_networks(), "ascii")
+        return
+    looks = (of_the_wheel, of_the_source, of_the_notices, of_the_hashes)
+    wrong = [n for look in (*looks, of_the_versions, of_the_extras) for n in look()]
     print("\n".join(wrong))
     raise SystemExit(bool(wrong))
 

@@ -4,7 +4,8 @@ Train the head of the injection classifier.
     python benchmarks/tools/train_injection.py DATA_FOLDER OUTPUT
 
 `DATA_FOLDER` holds `bipia`, `privacylens`, `poisonedrag` and `spia`. The output takes
-the place of `head.json` in `sdrag.guardrails.injection`.
+the place of `head.json` in `sdrag.guardrails.injection`; then `check_shipped.py
+--write` writes its hash.
 
 Positive windows are the attacks of BIPIA, inserted into clean passages at the start,
 in the middle and at the end; negative windows are everything else in those passages:

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,13 @@ from hypothesis import strategies as st
 
 import sdrag
 from sdrag import configuration, embeddings
-from sdrag.embeddings import embed_texts, embed_tokens, load_tokenizer
-from sdrag.embeddings.runtime import count_threads
+from sdrag.detectors.local import head
+from sdrag.disclosure import enforceable
+from sdrag.embeddings import embed_texts, embed_tokens, load_tokenizer, runtime
+from sdrag.embeddings.runtime import Network, count_threads
 from sdrag.embeddings.windows import Tokens, read_words, tokenize
-from sdrag.errors import MissingExtraError
+from sdrag.errors import InternalError, MissingExtraError
+from sdrag.guardrails.injection import classifier
 from sdrag.memo import Memo
 from sdrag.vocabulary import Span
 
@@ -230,3 +235,34 @@ def test_a_missing_extra_is_named(monkeypatch):
 
     with pytest.raises(MissingExtraError, match=r"sdrag\[local\]"):
         sdrag.warm_up()
+
+
+LOADERS = {
+    "head.json": classifier.load_head.__wrapped__,
+    "head.npz": head.load_head.__wrapped__,
+    "minilm.onnx": lambda: Network(files(embeddings) / "minilm.onnx"),
+    "minilm.safetensors": lambda: runtime._load.__wrapped__(
+        files(embeddings) / "minilm.safetensors"
+    ),
+    "tokenizer.json": load_tokenizer.__wrapped__,
+    "vagueness.safetensors": enforceable._load.__wrapped__,
+}
+"""What loads a file, past what is cached."""
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_a_changed_file_of_a_network_is_refused(name, monkeypatch):
+    """One bit of it is enough; the error says what to do, and no path."""
+    read = Path.read_bytes
+
+    def change(path):
+        data = read(path)
+        return data[:-1] + bytes([data[-1] ^ 1]) if path.name == name else data
+
+    monkeypatch.setattr(Path, "read_bytes", change)
+
+    with pytest.raises(InternalError) as caught:
+        LOADERS[name]()
+
+    said = f"The bytes of {name} are not those of the package. Install sdrag again."
+    assert str(caught.value) == said

@@ -35,7 +35,7 @@ from sdrag.disclosure.constraint_parser.wording import blank_audience, subject_o
 from sdrag.disclosure.local.by_example import judge_left_out
 from sdrag.disclosure.local.by_meaning import THRESHOLDS
 from sdrag.disclosure.local.scorer import is_available
-from sdrag.embeddings import embed_texts, embed_tokens, installed
+from sdrag.embeddings import embed_texts, embed_tokens, installed, read_packaged
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.policy import Policy
 from sdrag.vocabulary import SCORE_DIGITS
@@ -234,7 +234,7 @@ def _measure_margin(subject: str) -> float:
 def _load() -> Mapping[str, Any]:
     from safetensors.numpy import load  # noqa: PLC0415 -- with the extra only
 
-    head = load(_WEIGHTS.read_bytes())
+    head = load(read_packaged(_WEIGHTS))
     return {name: row.astype(np.float32) for name, row in head.items()}
 
 

@@ -69,6 +69,30 @@ def has_network(feature: str, weights: Traversable) -> bool:
     return installed()
 
 
+def read_packaged(file: Traversable) -> bytes:
+    """
+    Read a file of a network if its hash is that in `SHA256SUMS`; callers keep it.
+
+    Raises:
+        InternalError: It is missing, or not the one that the package came with.
+    """
+    data = file.read_bytes() if file.is_file() else b""
+    if hashlib.sha256(data).hexdigest() != _read_hashes().get(file.name):
+        raise InternalError(
+            f"The bytes of {file.name} are not those of the package.",
+            hint="Install sdrag again.",
+        )
+    return data
+
+
+@lru_cache(maxsize=1)
+def _read_hashes() -> dict[str, str]:
+    """Return the hashes by the names of files, which no two folders share."""
+    lines = files("sdrag").joinpath("SHA256SUMS").read_text("ascii").splitlines()
+    pairs = (line.split("  ", 1) for line in lines)
+    return {path.rpartition("/")[2]: known for known, path in pairs}
+
+
 @cache
 def _warn(feature: str) -> None:
     _logger.warning(
@@ -83,8 +107,8 @@ def load_tokenizer() -> Tokenizer:
     """Load the model's tokenizer; threads share it, so nothing may be set on it."""
     with require_extra("local", "The packaged MiniLM"):
         from tokenizers import Tokenizer  # noqa: PLC0415 -- extra
-    coded = files(__name__).joinpath("tokenizer.json").read_text(encoding="utf-8")
-    tokenizer: Tokenizer = Tokenizer.from_str(coded)
+    coded = read_packaged(files(__name__).joinpath("tokenizer.json"))
+    tokenizer: Tokenizer = Tokenizer.from_buffer(coded)
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
@@ -96,7 +120,7 @@ def load_network(graph: Traversable, weights: Traversable | None = None) -> Netw
 
     Raises:
         MissingExtraError: What runs it is not installed.
-        InternalError: The weights are not those of the graph.
+        InternalError: A file is not the one that the package came with.
     """
     with _loading:
         return _load(graph, weights)  # type: ignore[arg-type]

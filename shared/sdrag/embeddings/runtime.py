@@ -18,6 +18,7 @@ import numpy as np
 import onnxruntime
 from safetensors.numpy import load
 
+from sdrag.embeddings import read_packaged
 from sdrag.errors import InternalError
 
 _PUBLISHED = "minilm:"
@@ -38,7 +39,7 @@ class Network:
     """
 
     def __init__(self, graph: Traversable, weights: Traversable | None = None) -> None:
-        model = graph.read_bytes()
+        model = read_packaged(graph)
         named = _load_published() | (_load(weights) if weights else {})  # type: ignore[arg-type]
         held = {name: row for name, row in named.items() if _names(model, name)}
         options = onnxruntime.SessionOptions()
@@ -91,7 +92,7 @@ def _load_published() -> dict[str, Any]:
 def _load(path: Traversable) -> dict[str, Any]:
     """Return weights: whole numbers as they are, others as numbers of 32 bits."""
     weights = {}
-    for name, row in load(path.read_bytes()).items():
+    for name, row in load(read_packaged(path)).items():
         half = row.dtype == np.float16 and not name.endswith(_WORDS)
         wide = row.astype(np.float32) if half else row
         weights[name] = onnxruntime.OrtValue.ortvalue_from_numpy(wide)

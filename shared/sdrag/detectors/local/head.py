@@ -27,6 +27,7 @@ import numpy as np
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.tables import word_set
+from sdrag.embeddings import read_packaged
 from sdrag.vocabulary import Confidential
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class Head:
     """The network, with its weights; threads share it."""
 
     def __init__(self, weights: bytes) -> None:
-        with np.load(io.BytesIO(weights)) as stored:
+        with np.load(io.BytesIO(weights), allow_pickle=False) as stored:
             rows = {name: stored[name] for name in stored.files}
         self._of = {
             name: _widen(row, rows.get(f"{name}.scale"))
@@ -263,4 +264,4 @@ def _widen(row: Array, scale: Array | None) -> Array:
 @lru_cache(maxsize=1)
 def load_head() -> Head:
     """Return the network that comes with the package."""
-    return Head(files(__package__).joinpath("head.npz").read_bytes())
+    return Head(read_packaged(files(__package__).joinpath("head.npz")))

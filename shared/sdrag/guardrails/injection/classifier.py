@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdrag.embeddings import DIMENSIONS, embed_texts
+from sdrag.embeddings import DIMENSIONS, embed_texts, read_packaged
 from sdrag.errors import InternalError
 from sdrag.guardrails.injection.disguises import Reading, is_hidden, plain
 from sdrag.text.sentences import sentences
@@ -222,7 +222,7 @@ class InjectionHead:
 def load_head() -> InjectionHead:
     """Load the head that comes with the package."""
     source = files("sdrag.guardrails.injection").joinpath("head.json")
-    stored = json.loads(source.read_text(encoding="utf-8"))
+    stored = json.loads(read_packaged(source))
     return InjectionHead(
         np.array(stored["weights"], dtype=float), float(stored["bias"])
     )
