@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -211,11 +212,19 @@ def test_it_may_be_killed_anywhere(step, where, tmp_path):
     assert [file.name for file in tmp_path.glob(f"{key.name}*")] == [key.name]
 
 
-def test_a_row_that_was_changed_is_not_laundered(where):
+@pytest.mark.parametrize(
+    "change",
+    [
+        form.update().values(forms="[[],[]]"),
+        chunk.update().values(fingerprint=b"x"),
+        chunk.update().values(rules=b"123456789"),
+    ],
+)
+def test_a_row_that_was_changed_is_not_laundered(change, where):
     """The state stays as it was, under its old key."""
     state = open_state(where)
     with state.database.writing() as connection:
-        connection.execute(form.update().values(forms="[[],[]]"))
+        connection.execute(change)
 
     with pytest.raises(HostError, match="not as sdrag wrote it"):
         rotate(state)
@@ -235,3 +244,55 @@ def test_the_command_rotates_and_says_what_is_refused(where, tmp_path):
     lost = CliRunner().invoke(app, ["state", "rotate", str(tmp_path / "none.db")])
     assert isinstance(lost.exception, UsageError)
     assert not (tmp_path / "none.db").exists()
+
+
+def test_the_only_copy_of_a_key_is_never_deleted(tmp_path):
+    """Whatever has its place, of one who was killed before it was moved there."""
+    for number, other in enumerate((b"", os.urandom(32))):
+        state = open_state(tmp_path / f"{number}.db")
+        with (
+            patch("sdrag.state.key_file.settle", side_effect=KeyboardInterrupt),
+            pytest.raises(KeyboardInterrupt),
+        ):
+            rotate(state)
+        key = Path(state.key_path)
+        (waiting,) = tmp_path.glob(f"{key.name}.*")
+        old = key.read_bytes()
+        key.write_bytes(other)
+        with pytest.raises(UsageError):
+            open_state(state.path)
+
+        assert waiting.exists()
+        key.write_bytes(old)
+        assert open_state(state.path).keys.of("a") != Keys(old).of("a")
+
+
+def test_a_link_to_the_key_stays_one_and_a_place_that_is_mounted_is_refused(tmp_path):
+    """Refused before anything is written."""
+    apart, place = tmp_path / "apart", tmp_path / "state.db"
+    open_state(place)
+    (tmp_path / "state.db.key").rename(apart)
+    (tmp_path / "state.db.key").symlink_to(apart)
+    rotate(open_state(place))
+    assert (tmp_path / "state.db.key").is_symlink()
+    assert len(apart.read_bytes()) == 64
+
+    state = open_state(place)
+    mounted = OSError(errno.EXDEV, "another device")
+    with (
+        patch.object(Path, "hardlink_to", side_effect=mounted),
+        pytest.raises(UsageError),
+    ):
+        rotate(state)
+    assert open_state(place).name == state.name
+
+
+def test_who_reads_meanwhile_keeps_old_rows_in_the_file_and_it_is_said(tmp_path):
+    """Run again, nothing of them is left."""
+    state = open_state(tmp_path / "state.db", timeout_seconds=0.2)
+    reader = open_state(tmp_path / "state.db")
+    with reader.database.reading(), pytest.raises(HostError, match="was being read"):
+        rotate(state)
+
+    rotate(open_state(tmp_path / "state.db"))
+    assert not (tmp_path / "state.db-wal").stat().st_size

@@ -150,7 +150,8 @@ def choose_enforcement(
                 " with the same policy and state, for an audience that the same"
                 " constraints bind.",
             )
-    return _release_view
+    with setup.state.database.reading():  # refused if its key was rotated since
+        return _release_view
 
 
 def control_keys(policy: Policy) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ class Database:
         with self._failures():
             self._engine = _connect(where, timeout_seconds)
         sa.event.listen(self._engine, "begin", _begin)
-        sa.event.listen(self._engine, "connect", _sync_at_checkpoints)
+        sa.event.listen(self._engine, "connect", _set_up)
         _DATABASES.add(self)
 
     def __repr__(self) -> str:
@@ -157,14 +157,15 @@ class Database:
         Writers of two named parts of the rows wait for one another in SQLite alone.
         There threads wait for one another here: SQLite has who waits for a lock sleep,
         and lets whoever comes first have it. It is `durable` when at its end the disk
-        has what was written, and no longer what was deleted.
+        has what was written.
         """
+        options: dict[str, Any] = {"writes": True, "durable": durable}
+        if self._schema:  # what is read after a wait is as of then
+            options["isolation_level"] = "READ COMMITTED"
         with (
             self._failures(),
             self._turn(alone=not self._schema) as seconds,
-            self._engine.execution_options(
-                wait=seconds, writes=True, durable=durable
-            ).begin() as opened,
+            self._engine.execution_options(wait=seconds, **options).begin() as opened,
         ):
             if self._schema:
                 lock = sa.func.hashtext(f"sdrag {self._schema}")
@@ -175,8 +176,19 @@ class Database:
                 opened.execute(sa.select(sa.func.pg_advisory_xact_lock(lock)))
             self._check(opened)
             yield opened
-        if durable and not self._schema:
-            self._run_pragma("wal_checkpoint(TRUNCATE)")
+
+    def overwrite_deleted(self) -> None:
+        """
+        Empty SQLite's log into its file, so that neither has what was deleted.
+
+        Raises:
+            HostError: Others read the file all the while.
+        """
+        if not self._schema and self._run_pragma("wal_checkpoint(TRUNCATE)") != [0]:
+            raise HostError(
+                "The file of the state holds old rows yet, for it was being read.",
+                hint="Close what reads it, and do it again.",
+            )
 
     def seal(self, make: Callable[[], bytes] | None) -> bytes:
         """
@@ -202,13 +214,15 @@ class Database:
             self._run_pragma("journal_mode = WAL")
         return seal
 
-    def _run_pragma(self, pragma: str) -> None:
+    def _run_pragma(self, pragma: str) -> list[Any]:
         """Run what SQLite does outside transactions, unless others are in the way."""
         with (
             suppress(sqlite3.OperationalError),
             closing(self._engine.raw_connection()) as connection,
         ):
-            connection.cursor().execute(f"PRAGMA {pragma}").fetchall()
+            rows = connection.cursor().execute(f"PRAGMA {pragma}").fetchall()
+            return [row[0] for row in rows]
+        return []
 
     def _check(self, connection: sa.Connection) -> None:
         """Refuse a state that is no longer under the key that it was opened with."""
@@ -351,10 +365,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_to_parent)
 
 
-def _sync_at_checkpoints(connection: Any, _: object) -> None:
-    """Wait for the disk once in many commits: a power cut costs the last ones."""
+def _set_up(connection: Any, _: object) -> None:
+    """
+    Overwrite what is deleted, which not every SQLite does by itself.
+
+    The disk is waited for once in many commits: a power cut costs the last ones.
+    """
     if isinstance(connection, sqlite3.Connection):
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
 
 
 def _begin(connection: sa.Connection) -> None:
@@ -365,7 +384,6 @@ def _begin(connection: sa.Connection) -> None:
         cursor.execute(f"PRAGMA busy_timeout = {wait}")
         if options.get("durable"):
             cursor.execute("PRAGMA synchronous = FULL")
-            cursor.execute("PRAGMA secure_delete = ON")
         begin = "BEGIN IMMEDIATE" if options.get("writes") else "BEGIN"
         connection.exec_driver_sql(begin)
 

@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -55,13 +56,42 @@ def settle(path: Path, seal: bytes) -> None:
     if not waiting.exists():  # as ever after; the folder may be read-only
         return
     with suppress(FileExistsError, FileNotFoundError):  # another opening was first
-        if path.exists() and _is_rotated(path, waiting):
+        if not path.exists():
+            path.hardlink_to(waiting)
+        elif _is_rotated(path, waiting):
             _follow_owner(path, waiting)
             waiting.replace(path)
-            _keep_names(path.parent)
-        else:
-            path.hardlink_to(waiting)
-    waiting.unlink(missing_ok=True)
+        _keep_names(path.parent)
+        if path.read_bytes() == waiting.read_bytes():  # else it is the only copy
+            waiting.unlink(missing_ok=True)
+
+
+def check_place(path: Path) -> None:
+    """
+    Refuse a place where no other key can be put, before one is needed there.
+
+    Raises:
+        UsageError: The file is mounted by itself, or may not be replaced by this user.
+    """
+    probe = path.with_name(
+        f"{path.name}.{secrets.token_hex(16)}"
+    )  # deleted as a key that waits
+    try:
+        probe.hardlink_to(path)
+        probe.unlink()
+    except OSError:
+        is_free = False
+    else:
+        folder, mine = (
+            path.parent.stat(),
+            {path.stat().st_uid, path.parent.stat().st_uid},
+        )
+        is_free = not folder.st_mode & stat.S_ISVTX or os.geteuid() in {0, *mine}
+    if not is_free:
+        raise UsageError(
+            "The file of the key cannot be replaced in its place.",
+            hint="Mount its folder and not the file alone, and rotate as its owner.",
+        )
 
 
 def forget_waiting(path: Path) -> None:

@@ -170,6 +170,7 @@ def open_state(
         with key_file.file_failures():
             _make_file(Path(path), key_path, create=create)
         database = Database(path, timeout_seconds=timeout_seconds)
+    key_path = Path(os.path.realpath(key_path))  # where a rotation puts the next one
     secret = _unsealed(database, key_path, create=create)
     return _state(database, secret, path, str(key_path))
 

@@ -22,11 +22,22 @@ from sdrag.state import key_file
 from sdrag.state.findings import LOCAL, MODEL, FindingRow, Findings
 from sdrag.state.keys import DOCUMENT_BYTES, Keys, join_rules, split_rules
 from sdrag.state.opening import State
-from sdrag.state.tables import binding, chunk, finding, form, meta, shown, value
+from sdrag.state.tables import (
+    binding,
+    changed_row,
+    chunk,
+    finding,
+    form,
+    meta,
+    shown,
+    value,
+)
 
 _AT_ONCE = 500
 _KNOWN = 10_000
 """Hashes of rules, engines and documents are in many rows."""
+_LONGEST = 64
+"""Bytes of a hash."""
 _Row = dict[str, Any]
 
 
@@ -38,9 +49,10 @@ def rotate(state: State) -> dict[str, int]:
         How many rows of each table were written anew, and how many `values` went.
 
     Raises:
-        UsageError: The state is in memory.
+        UsageError: The state is in memory, or its key cannot be replaced.
         KeyRotatedError: It was rotated since it was opened.
-        HostError: The database or a file failed, or a row was changed.
+        HostError: The database or a file failed, a row was changed, or somebody reads
+            SQLite's file all the while, which then holds old rows yet.
     """
     if state.is_in_memory or state.key_path is None:
         raise UsageError(
@@ -48,6 +60,7 @@ def rotate(state: State) -> dict[str, int]:
         )
     path = Path(state.key_path)
     with key_file.file_failures():
+        key_file.check_place(path)
         with state.database.writing(durable=True) as connection:
             key_file.forget_waiting(path)
             secret = state.keys.rotated()
@@ -58,6 +71,7 @@ def rotate(state: State) -> dict[str, int]:
             sealed = meta.update().where(meta.c.name == "seal").values(value=seal)
             connection.execute(sealed)
         key_file.settle(path, seal)
+    state.database.overwrite_deleted()
     return counts
 
 
@@ -69,7 +83,14 @@ class _Rows:
         self._old, self._new = old, keys
         self._before = state.findings
         self._after = Findings(state.database, keys)
-        self._move = lru_cache(_KNOWN)(lambda digest: keys.cover(old.uncover(digest)))
+
+        @lru_cache(_KNOWN)
+        def move(digest: bytes) -> bytes:
+            if len(digest) % 2 or not 0 < len(digest) <= _LONGEST:
+                raise changed_row()
+            return keys.cover(old.uncover(digest))
+
+        self._move = move
 
     def write(self, connection: sa.Connection) -> dict[str, int]:
         """Write all tables anew."""
