@@ -34,6 +34,7 @@ from sdrag.engine import Engine
 from sdrag.errors import UsageError, require_extra
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import metadata_of_any
+from sdrag.principals import acting_as
 from sdrag.vocabulary import Confidential
 from sdrag.wrapper import NOTHING_RELEASED
 
@@ -79,7 +80,8 @@ class Release(Confidential):
     ) -> BaseMessage:
         """Return what may be disclosed of a message, under its names or others."""
         engine, steps = self.engine, self._steps(message)
-        disclosure, _ = await do(engine.run, engine.arun, steps)
+        with acting_as(self.request.principal, self.request.session_id):
+            disclosure, _ = await do(engine.run, engine.arun, steps)
         released = documents_of(disclosure.passages)
         return self.stamp(_rebuild(message, released, **names))
 

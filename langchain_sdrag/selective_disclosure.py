@@ -45,7 +45,7 @@ from sdrag.errors import UsageError, check_listed
 from sdrag.options import Options
 from sdrag.pipeline import Request, disclose, retrieve
 from sdrag.policy import PolicySource
-from sdrag.principals import current_principal
+from sdrag.principals import acting_as, current_principal
 from sdrag.state import StateSource
 from sdrag.wrapper import DisclosureRetriever
 
@@ -226,5 +226,6 @@ class SelectiveDisclosureCompressor(
         principal, session = principal_of(None, self.resolver), session_of(None)
         request = Request(query, principal, session_id=session)
         steps = disclose(map(passage_of, documents), request, engine)
-        disclosure = await enforce(do, engine, steps, run)
+        with acting_as(principal, session):
+            disclosure = await enforce(do, engine, steps, run)
         return documents_of(disclosure.passages)

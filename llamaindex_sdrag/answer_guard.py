@@ -108,8 +108,9 @@ class AnswerGuard(SynthesizerWrapper):
         )
         text, passages = await _whole(response), passages_of(nodes)
         draft = draft_of(bundle.query_str, text, passages, engine.policy)
-        steps = check_answer(draft, engine, principal_of(engine, bundle))
-        guarded = await enforce(do, engine, steps)
+        principal = principal_of(engine, bundle)
+        steps = check_answer(draft, engine, principal)
+        guarded = await enforce(do, engine, steps, principal)
         report = report_of(guarded)
         del report["answer"]
         metadata = response.metadata or {}

@@ -150,7 +150,7 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
                 output = await do(inner.call, inner.acall, *args, **kwargs)
             nodes = _nodes_in(output, engine.policy)
             steps = self._steps(nodes, request, engine)
-            disclosure = await enforce(do, engine, steps)
+            disclosure = await enforce(do, engine, steps, request.principal)
             key = engine.policy.metadata.evidence
             released = nodes_of(disclosure.passages, key, nodes)
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises

@@ -40,7 +40,7 @@ from llama_index_instrumentation import get_dispatcher
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.models import messages
 from llamaindex_sdrag.tracing import hide_from_tracers, mute
-from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce
+from llamaindex_sdrag.wrapping import NodeSynthesizer, enforce, principal_of
 from sdrag.effects.callers import Caller, call_async, call_sync, iterate_sync
 from sdrag.effects.prompts import Prompt
 from sdrag.engine import Engine
@@ -51,7 +51,7 @@ from sdrag.highlight.streaming import Piece, StreamHost, stream
 from sdrag.options import Options
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.vocabulary import EVIDENCE_KEY
+from sdrag.vocabulary import EVIDENCE_KEY, Principal
 from sdrag.wrapper import (
     choose_highlighter,
     cite,
@@ -82,7 +82,7 @@ class HighlightAndSummarize(NodeSynthesizer):
             hold.
         llm: Highlights and summarizes; without one, both are done locally.
         state: That of the retriever, where it is on disk: its key makes the stamps.
-        options: Sinks of audit events, and limits.
+        options: Sinks of audit events, limits and a resolver of principals.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         streaming: Answer with a stream of the summarizer's answer.
@@ -130,20 +130,25 @@ class HighlightAndSummarize(NodeSynthesizer):
         """Answer; nodes that were only to be shown with the answer are left out."""
         del others
         _dispatcher.event(SynthesizeStartEvent(query=query))
-        question = query.query_str if isinstance(query, QueryBundle) else query
+        bundle = QueryBundle(query) if isinstance(query, str) else query
         engine = self.in_force()
-        asked = label_question(question, passages_of(nodes), engine)
-        response = await self._answer(do, engine, asked)
+        principal = principal_of(engine, bundle)
+        asked = label_question(bundle.query_str, passages_of(nodes), engine)
+        response = await self._answer(do, engine, asked, principal)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
     async def _answer(
-        self, do: Caller, engine: Engine, asked: Inquiry
+        self,
+        do: Caller,
+        engine: Engine,
+        asked: Inquiry,
+        principal: Principal | None,
     ) -> RESPONSE_TYPE:
         settings = make_settings(engine, self._highlighter)
         evidence = engine.policy.metadata.evidence
         if not self._streaming:
-            answered = await enforce(do, engine, answer(asked, settings))
+            answered = await enforce(do, engine, answer(asked, settings), principal)
             nodes = nodes_of(cite(answered.highlights, asked), evidence)
             metadata = _metadata(nodes) | _end(answered.ending)
             return Response(answered.text, nodes, metadata)
@@ -152,7 +157,7 @@ class HighlightAndSummarize(NodeSynthesizer):
             engine.runner(),
             partial(hide_from_tracers, engine.policy),
             partial(_chunks, do, engine.llm),
-            partial(enforce, do, engine),
+            partial(enforce, do, engine, principal=principal),
         )
         pieces = seal_stream(stream(asked, settings, host))
         highlights: Any = await anext(pieces)  # they come before the first word

@@ -38,6 +38,7 @@ from sdrag.effects.steps import Steps
 from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_listed
 from sdrag.framework import Framework
+from sdrag.principals import current_principal
 from sdrag.vocabulary import Passage
 
 R = TypeVar("R")
@@ -123,7 +124,7 @@ class IngestTransformer(TransformComponent, transformer.Transformer[BaseNode]):
         return leaving
 
     async def _enforce(self, do: Caller, steps: Steps[R]) -> R:
-        return await enforce(do, self._engine, steps)
+        return await enforce(do, self._engine, steps, current_principal())
 
     def __repr__(self) -> str:
         return transformer.Transformer.__repr__(self)

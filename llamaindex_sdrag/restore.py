@@ -83,7 +83,7 @@ class Restore(SynthesizerWrapper):
         bundle = QueryBundle(query) if isinstance(query, str) else query
         request = Request("", principal_of(engine, bundle))
         steps = restore(passages_of(nodes), request, engine)
-        restorer = await enforce(do, engine, steps)
+        restorer = await enforce(do, engine, steps, request.principal)
         response = await do(inner.synthesize, inner.asynthesize, query, nodes, **others)
         if isinstance(response, Response):
             whole = restorer.feed(response.response or "") + restorer.end()

@@ -97,8 +97,9 @@ class SelectiveDisclosureRetriever(
             # Its vector and other texts to embed were made of the unredacted question.
             bundle = QueryBundle(bundle.query_str)
         search = search_with(self._base_retriever, bundle, seen)
+        steps, principal = retrieve(request, engine), request.principal
         try:
-            disclosure = await enforce(do, engine, retrieve(request, engine), search)
+            disclosure = await enforce(do, engine, steps, principal, search)
         except BaseException:
             seen.clear()  # an error holds the frames it passed
             raise
@@ -184,5 +185,5 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         query = bundle.query_str if bundle else ""
         request = Request(query, principal_of(engine, bundle))
         steps = disclose(map(read_scored_node, nodes), request, engine)
-        disclosure = await enforce(do, engine, steps)
+        disclosure = await enforce(do, engine, steps, request.principal)
         return nodes_of(disclosure.passages, engine.policy.metadata.evidence, nodes)

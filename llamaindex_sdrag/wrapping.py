@@ -19,7 +19,12 @@ from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, HostSearch
 from sdrag.errors import UsageError
 from sdrag.framework import Framework
-from sdrag.principals import check_principal, current_principal
+from sdrag.principals import (
+    acting_as,
+    check_principal,
+    current_principal,
+    current_session,
+)
 from sdrag.vocabulary import Principal
 from sdrag.wrapper import ReloadableWrapper
 
@@ -50,10 +55,15 @@ class DisclosureEvent(BaseEvent):
 
 
 async def enforce(
-    do: Caller, engine: Engine, steps: Steps[T], search: HostSearch | None = None
+    do: Caller,
+    engine: Engine,
+    steps: Steps[T],
+    principal: Principal | None,
+    search: HostSearch | None = None,
 ) -> T:
-    """Drive the steps of a request out of sight, and announce what it did."""
-    result, event = await do(engine.run, engine.arun, steps, search=search)
+    """Drive the steps of a principal's request out of sight; announce what it did."""
+    with acting_as(principal, current_session()):
+        result, event = await do(engine.run, engine.arun, steps, search=search)
     _dispatcher.event(DisclosureEvent(**engine.public(event).as_dict()))
     return result
 

@@ -6,17 +6,24 @@ import json
 import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+from langchain_core.messages import ToolMessage
 from typer.testing import CliRunner
 
+from langchain_sdrag import SelectiveDisclosureMiddleware
+from llamaindex_sdrag import HighlightAndSummarize
 from sdrag import (
     AuditEvent,
     AuditLog,
     Decision,
+    InternalError,
+    Options,
     Passage,
     Principal,
     UsageError,
@@ -28,7 +35,7 @@ from sdrag.studio.cli import main
 from sdrag.studio.cli.app import app
 from sdrag.studio.cli.audit import event_schema, read_log
 
-from ...support.faces import BUILDERS, Scenario, ask
+from ...support.faces import BUILDERS, Scenario, ask, nodes
 from ...support.scripted import canary
 
 SECRET = canary("name")
@@ -104,17 +111,50 @@ def test_who_holds_the_key_finds_what_a_person_was_shown(wrap, tmp_path):
     assert SECRET not in log.read_text()
 
 
-@pytest.mark.parametrize("wrap", BUILDERS)
-def test_an_event_is_of_whom_a_resolver_finds(wrap, tmp_path):
-    """Not of whoever acts around it."""
+def ask_highlights(scenario, **given):
+    options = Options(**given)
+    asked = HighlightAndSummarize(state=scenario.state, options=options)
+    return asked.synthesize(scenario.query, nodes(scenario))
+
+
+def ask_agent(scenario, **given):
+    agent = SelectiveDisclosureMiddleware(
+        scenario.policy, state=scenario.state, options=Options(**given)
+    )
+    said = ToolMessage("The harbour opens at nine.", tool_call_id="1")
+    return agent.before_model({"messages": [said]}, None)
+
+
+ASKING = {
+    "highlights": ask_highlights,
+    "agent": ask_agent,
+    **{
+        wrap.__name__: lambda scenario, wrap=wrap, **given: ask(
+            wrap(scenario, **given), scenario
+        )
+        for wrap in BUILDERS
+    },
+}
+
+
+@pytest.mark.parametrize("person", [Principal("clerk-7"), None])
+@pytest.mark.parametrize("error", ["", "failed-internal"])
+@pytest.mark.parametrize("name", ASKING)
+def test_an_event_is_of_whom_a_resolver_finds(
+    name, error, person, tmp_path, monkeypatch
+):
+    """Not of whoever acts around it, even where the request raises."""
     events, state = [], open_state(tmp_path / "state.db")
-    person = Principal("clerk-7")
     given = {"audit": events.append, "principal_resolver": lambda _: person}
-    with acting_as(Principal("service"), request_id="r1"):
-        ask(wrap(replace(SCENARIO, state=state), **given), SCENARIO)
+    if error:
+        monkeypatch.setattr("sdrag.engine.drivers.run", Mock(side_effect=KeyError))
+    raises = pytest.raises(InternalError) if error else nullcontext()
+    with acting_as(Principal("service"), request_id="r1"), raises:
+        ASKING[name](replace(SCENARIO, state=state), **given)
 
     (event,) = events
-    assert (event.principal, event.request_id) == (state.keys.person(person), "r1")
+    told = (event.principal, event.request_id, event.error)
+    assert told == (state.keys.person(person), "r1", error)
 
 
 def test_many_threads_append_whole_lines(tmp_path):
