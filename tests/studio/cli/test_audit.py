@@ -111,6 +111,35 @@ def test_who_holds_the_key_finds_what_a_person_was_shown(wrap, tmp_path):
     assert SECRET not in log.read_text()
 
 
+RELEASED = Decision("p1", "released", "disclosure")
+WITHHELD = Decision("p1", "withheld", "disclosure", "", ("names",))
+DENIED = Decision("p1", "dropped", "access", "tenant")
+STALE = Decision("p1", "dropped", "staleness", "old")
+
+
+@pytest.mark.parametrize(
+    ("decisions", "is_shown"),
+    [
+        ((RELEASED, WITHHELD), True),
+        ((WITHHELD, RELEASED), True),
+        ((DENIED, RELEASED), True),
+        ((RELEASED, RELEASED, STALE), True),
+        ((RELEASED, WITHHELD, STALE), False),
+        ((WITHHELD, WITHHELD), False),
+    ],
+)
+def test_what_was_shown_is_found_where_one_id_names_two(decisions, is_shown, tmp_path):
+    """Whatever became of the other one."""
+    log, state = tmp_path / "audit.jsonl", open_state(tmp_path / "state.db")
+    person = state.keys.person(Principal("clerk-7"))
+    AuditLog(log)(
+        replace(EVENT, decisions=decisions, principal=person, request_id="r1")
+    )
+
+    shown = find(log, tmp_path / "state.db.key", "clerk-7")
+    assert shown == ([("p1", "r1")] if is_shown else [])
+
+
 def ask_highlights(scenario, **given):
     options = Options(**given)
     asked = HighlightAndSummarize(state=scenario.state, options=options)

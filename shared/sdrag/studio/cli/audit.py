@@ -98,13 +98,18 @@ def _find_shown(
 
 
 def _shown_in(event: AuditEvent) -> list[str]:
-    """Return the passages that were let through, and by no later decision withheld."""
-    shown = Counter[str]()  # one id may name two passages
+    """
+    Return the passages that were let through, and by no later decision withheld.
+
+    One id may name two, so one that the policy withholds takes no other back.
+    """
+    shown = Counter[str]()
     for decision in event.decisions if event.stage in _SHOWING else ():
-        if decision.action in {"dropped", "withheld"}:
+        is_out = decision.action in {"dropped", "withheld"}
+        if decision.rule == "disclosure":
+            shown[decision.subject] += not is_out
+        elif is_out:
             shown[decision.subject] = max(0, shown[decision.subject] - 1)
-        elif decision.rule == "disclosure":
-            shown[decision.subject] += 1
     return [name for name, times in shown.items() if times]
 
 
