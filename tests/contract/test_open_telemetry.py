@@ -161,7 +161,7 @@ def test_an_attribute_of_a_metric_has_few_values(telemetry):
     """Whatever an event holds: neither ids nor hosts, nor a code that nobody knows."""
     decision = Decision(SECRET, "dropped", "access", SECRET, (SECRET,), 1, ("person",))
     known = replace(decision, reason="metadata:base64:override")
-    failed = (f"503@{SECRET}", "timeout")
+    failed = (f"503@{SECRET}", "timeout", "OSError@h", SECRET, "1000000000", "True")
     event = AuditEvent("retrieve", SECRET, (decision, known), 1, model_failures=failed)
     telemetry.sink(replace(event, principal=SECRET, request_id=SECRET))
 
@@ -169,7 +169,7 @@ def test_an_attribute_of_a_metric_has_few_values(telemetry):
     values = {value for point in points for value in point.attributes.values()}
     assert values == {
         *("retrieve", "dropped", "access", "other", "override", "person"),
-        *("503", "timeout", "input", "output"),
+        *("503", "timeout", "OSError", "input", "output"),
     }
 
 

@@ -76,6 +76,8 @@ def caused(cause):
         (having(http_status=503), 0),
         (having(code=429), 0),
         (having(status_code=529), 0),
+        (having(code=10**9, http_status=503), 0),
+        (having(code=True, response=SimpleNamespace(status_code=429)), 0),
         (responded(503), 0),
         (responded(retry_after="7"), 7),
         (responded(Retry_After="0.5"), 0.5),

@@ -35,6 +35,7 @@ _REFUSALS = re.compile(
 _USED_UP = "insufficient_quota"
 """The code of a 429 that no waiting ends: nothing is left to pay with."""
 _TIMEOUT = re.compile(r"\w*Timeout(?:Error|Exception)?")
+_HTTP = range(100, 600)
 _MAX_CAUSES = 4
 _HOST = re.compile(r"[a-z0-9.:_-]{1,253}")
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 8.0
@@ -155,7 +156,12 @@ def _is_refusal(error: BaseException) -> bool:
 def _status(error: BaseException) -> int | None:
     statuses = [_read(error, name) for name in ("status_code", "http_status", "code")]
     statuses.append(_read(_read(error, "response"), "status_code"))
-    return next((status for status in statuses if isinstance(status, int)), None)
+    return next((int(status) for status in statuses if _is_http(status)), None)
+
+
+def _is_http(status: object) -> bool:
+    is_number = isinstance(status, int) and not isinstance(status, bool)
+    return is_number and status in _HTTP
 
 
 def _retry_after(error: BaseException) -> float:

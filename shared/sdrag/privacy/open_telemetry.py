@@ -5,12 +5,13 @@ A retrieval is named as the semantic conventions for generative AI name it
 (`gen_ai.operation.name` is `retrieval`). `openinference.span.kind` is RETRIEVER for it
 and GUARDRAIL for every other stage. Neither questions nor documents are in a span, not
 even where an application has opted into recording content. An attribute of a metric
-has few values: no id, principal, host or document is one, and an unknown code is
-`other`.
+has few values: no id, principal, host or document is one, and an unknown code or
+class of error is `other`.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from time import time_ns
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,21 @@ _NAME = "sdrag"
 _NANOSECONDS = 1_000_000_000
 _RETRIEVING = frozenset({"retrieve", "disclose", "view"})
 """The stages that return documents."""
+_STATUS = re.compile("[1-5][0-9]{2}")
+_FAILURES = frozenset(
+    {
+        *("timeout", "cut-off"),
+        *("APIConnectionError", "APIError", "ClientError"),
+        *("ConnectError", "ConnectionError"),
+        *("ConnectionRefusedError", "ConnectionResetError"),
+        *("EndpointConnectionError", "JSONDecodeError", "OSError"),
+        *("RateLimitError", "ReadError", "RemoteProtocolError"),
+        *("ResourceExhausted", "RuntimeError", "ServerError"),
+        *("ServiceUnavailable", "ThrottlingException"),
+        *("TypeError", "ValueError"),
+    }
+)
+"""How a model fails beside HTTP statuses; the class of another error is `other`."""
 
 
 class OpenTelemetrySink:
@@ -125,7 +141,8 @@ class OpenTelemetrySink:
             self._tokens.add(tokens, {**stage, "gen_ai.token.type": kind})
         for cause in event.model_failures:
             kind = cause.partition("@")[0]
-            self._failures.add(1, {**stage, "error.type": kind})
+            known = kind in _FAILURES or _STATUS.fullmatch(kind)
+            self._failures.add(1, {**stage, "error.type": kind if known else "other"})
         decided = Counter((d.action, d.rule, _known(d.reason)) for d in event.decisions)
         for (action, rule, reason), count in decided.items():
             names = {"sdrag.action": action, "sdrag.rule": rule, "sdrag.reason": reason}
