@@ -108,7 +108,8 @@ def enforce(
         tuple(name for name in ids if name in names) for ids in texts.applied[:many]
     ]
     cutter = Cutter(Propagation(located), applied)
-    if setup.has_model and any(r.method == "rephrase" for r in candidates.applied):
+    writes = setup.has_model and not setup.is_small
+    if writes and any(r.method == "rephrase" for r in candidates.applied):
         cutter = yield from rephrase(cutter, setup)
     return cutter
 

@@ -34,7 +34,7 @@ from sdrag.disclosure.lookup import (
 from sdrag.disclosure.model.confirm import confirm
 from sdrag.disclosure.model.extract import extract
 from sdrag.disclosure.propagation import find_forms
-from sdrag.disclosure.setup import DisclosureSetup, ModelFailure
+from sdrag.disclosure.setup import REMEMBERED, DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Texts
 from sdrag.effects.steps import (
     Steps,
@@ -47,8 +47,6 @@ from sdrag.vocabulary import Finding
 
 _QUOTED = b"quoted"
 """The engine of what half a verdict quoted; it is not kept in the state."""
-_REMEMBERED = 600.0
-"""Seconds for which a model is not asked again what it failed at."""
 
 
 def locate_texts(
@@ -76,6 +74,8 @@ def locate_texts(
     if from_document:
         local, model = known.widen_to_documents(local), known.widen_to_documents(model)
     model = {i: names for i, names in model.items() if not texts.is_number(i)}
+    if setup.asks_singly and model:  # the rest is not asked, so not looked for
+        model = _find_hard(known, model)
     asked = {i: [n for n in names if n in chosen] for i, names in model.items()}
     reading = Reading(failed=failed)
     if local or asked:
@@ -233,12 +233,12 @@ def _list_findings(reading: Reading) -> Found:
     return every
 
 
-def _find_hard(known: KnownFindings, asked: Wanted) -> Wanted:
-    """Return what of the asked is not decided by the local engine where it reads it."""
+def _find_hard(known: KnownFindings, unread: Wanted) -> Wanted:
+    """Return what is not decided by the local engine where it reads the text."""
     unreadable = find_unreadable(known)
     hard = {
         index: [n for n in names if n in known.setup.hard or (index, n) in unreadable]
-        for index, names in asked.items()
+        for index, names in unread.items()
     }
     return {index: names for index, names in hard.items() if names}
 
@@ -246,8 +246,7 @@ def _find_hard(known: KnownFindings, asked: Wanted) -> Wanted:
 def _ask_model(known: KnownFindings, asked: Wanted, reading: Reading) -> Steps[None]:
     """Ask a model for what has to go, then about what the local engine found alone."""
     texts, setup = known.texts, known.setup
-    hard = _find_hard(known, asked) if setup.asks_singly else asked
-    extraction = yield from extract(texts.groups(hard), setup)
+    extraction = yield from extract(texts.groups(asked), setup)
     for index, names in asked.items():
         for name in names:  # what it failed at before stays quoted
             if failure := reading.failed.pop((index, name), None):
@@ -258,7 +257,7 @@ def _ask_model(known: KnownFindings, asked: Wanted, reading: Reading) -> Steps[N
     for (index, name), code in extraction.doubts.items():
         rule = known.rules[name]
         quoted = _by_rule(known, reading.quoted.get(index, ())).get(rule, ())
-        seconds = 0.0 if code == "model-failed" else _REMEMBERED
+        seconds = 0.0 if code == "model-failed" else REMEMBERED
         spans, until = tuple(each.span for each in quoted), monotonic() + seconds
         reading.failed[index, name] = failure = ModelFailure(code, spans, until)
         setup.failures.put((known.keys[index], rule), failure)
@@ -271,7 +270,7 @@ def _ask_model(known: KnownFindings, asked: Wanted, reading: Reading) -> Steps[N
             into = kept if is_doubtful else sure
             into.setdefault(index, []).append(finding)
     confirmed = sure
-    if not setup.asks_singly:  # the no of a small one would free what has to go
+    if not setup.is_small:  # the no of a small one would free what has to go
         confirmed = yield from confirm(known, sure, reading.quoted)
     for index, findings in confirmed.items():
         kept.setdefault(index, []).extend(findings)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import monotonic
 
 from sdrag.disclosure.constraint_parser import PATTERN, ParsedConstraint, parse
 from sdrag.disclosure.enforceable import find_blanket_rules
@@ -41,6 +42,8 @@ class ModelFailure:
     until: float
 
 
+REMEMBERED = 600.0
+"""Seconds for which a model is not asked again what it failed at."""
 _MOST_FAILURES = 50_000
 Suspects = Callable[[Sequence[Passage]], Steps[Sequence[bool]]]
 """Says of each text whether it speaks to a model."""
@@ -69,7 +72,7 @@ class DisclosureSetup:
         limits: The bounds of the texts that are read at a question.
         failures: Of the model, by the keys of text and constraint: it is not asked the
             same at every question.
-        trials: How a model failed at texts of ours, by its key; empty if it did not.
+        trials: How a model failed at texts of ours, by its key; no code if it did not.
     """
 
     policy: Policy
@@ -83,7 +86,9 @@ class DisclosureSetup:
     failures: Memo[tuple[bytes, bytes], ModelFailure] = field(
         default_factory=lambda: Memo(_MOST_FAILURES), repr=False
     )
-    trials: Memo[bytes, str] = field(default_factory=lambda: Memo(1), repr=False)
+    trials: Memo[bytes, ModelFailure] = field(
+        default_factory=lambda: Memo(1), repr=False
+    )
 
     @cached_property
     def key(self) -> bytes:
@@ -124,10 +129,21 @@ class DisclosureSetup:
         return self.policy.disclosure.small_model is True
 
     @property
+    def trial(self) -> ModelFailure | None:
+        """What came of the last trial of the model, unless that is long ago."""
+        last = self.trials.get(self.model_key or b"")
+        return last if last is not None and last.until > monotonic() else None
+
+    @property
     def left_out(self) -> str:
         """Why the model turned out to be too small to be asked, as a code, if so."""
         is_tried = self.policy.disclosure.small_model == "auto"
-        return (is_tried and self.trials.get(self.model_key or b"")) or ""
+        return trial.code if is_tried and (trial := self.trial) else ""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is too small to free words, or to write them."""
+        return self.asks_singly or bool(self.left_out)
 
     @cached_property
     def hard(self) -> frozenset[str]:

@@ -11,10 +11,10 @@ found in few calls, and at last each by itself. So no neighbour decides a text. 
 the calls that a text may cost suffice, the last prompts are the smallest: a constraint
 and a few sentences each.
 
-A model whose replies fail is tried on texts of ours, once: no document decides what
-becomes of others. One that fails there too is left out, so all that it would be asked
-is in doubt. A policy can have it asked in the form for small models (`forms`), and then
-only about what the local engine does not know by its type.
+A model whose replies fail is tried on texts of ours: no document decides what becomes
+of others, and no policy. One that fails there too is left out for some minutes, so all
+that it would be asked is in doubt. A policy can have it asked in the form for small
+models (`forms`), and then only about what the local engine does not know by its type.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isqrt
+from time import monotonic
 
 from sdrag.disclosure.model.controls import Planted, seed
 from sdrag.disclosure.model.forms import SINGLY, TOGETHER, Asked, Form
-from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.setup import REMEMBERED, DisclosureSetup, ModelFailure
 from sdrag.disclosure.texts import Block, Group, Piece, cut_blocks
 from sdrag.effects.prompts import Labelled, sensitive
 from sdrag.effects.steps import Failure, Outcome, Steps, complete, why_failed
@@ -79,6 +80,8 @@ _TRIALS = (
     "Anna Holm sold the boat on 4 June. It had been her father's.",
 )
 """Texts on which a model that failed is tried: no document chooses its form."""
+_OURS = (Constraint("ours", "Remove the names of people"),)
+"""What it is asked about them: no policy makes an honest reply a failure."""
 _FEW = 250
 """Tokens of the text in the smallest prompts: a few sentences."""
 
@@ -211,11 +214,12 @@ def extract(groups: Sequence[Group], setup: DisclosureSetup) -> Steps[ModelFindi
     """
     extraction = ModelFindings()
     form = SINGLY if setup.asks_singly else TOGETHER
-    questions = [] if setup.left_out else _cut(groups, form, setup)
+    left_out = setup.left_out  # once: another request may change it meanwhile
+    questions = [] if left_out else _cut(groups, form, setup)
     while questions:
         doubts = yield from _ask(questions, extraction, setup)
         codes = {code for each in doubts for code in each.values()}
-        if codes & _FAILED and (yield from _fails_at_ours(setup)):
+        if codes & _FAILED and (left_out := (yield from _fails_at_ours(setup))):
             break
         again: list[ExtractionQuestion] = []
         for question, doubted in zip(questions, doubts, strict=True):
@@ -229,9 +233,9 @@ def extract(groups: Sequence[Group], setup: DisclosureSetup) -> Steps[ModelFindi
                     for index in indices
                 }
         questions = again
-    if setup.left_out:
+    if left_out:
         extraction.doubts |= {
-            (index, rule.id): setup.left_out
+            (index, rule.id): left_out
             for group in groups
             for index in group.text_indices
             for rule in group.constraints
@@ -278,18 +282,17 @@ def _ask(
 
 
 def _fails_at_ours(setup: DisclosureSetup) -> Steps[str]:
-    """Find out, once, whether a model fails at texts of ours as well, and how."""
-    key, section = setup.model_key or b"", setup.policy.disclosure
-    if section.small_model != "auto" or setup.trials.get(key) is not None:
+    """Find out, not every time, whether a model fails at texts of ours, and how."""
+    if setup.policy.disclosure.small_model != "auto" or setup.trial is not None:
         return setup.left_out
-    rules = setup.rules[: section.batch_size]
     blocks = [Block(text, (Piece(0, Span(0, len(text)), 0),)) for text in _TRIALS]
     questions = [
-        ExtractionQuestion(TOGETHER, (0,), block, rules, 0) for block in blocks
+        ExtractionQuestion(TOGETHER, (0,), block, _OURS, 0) for block in blocks
     ]
     doubts = yield from _ask(questions, ModelFindings(), setup)
-    codes = [code for each in doubts for code in {*each.values()}]
+    codes = [code for each in doubts for code in each.values()]  # one of each text
     if _WRONG.keys() >= {*codes}:  # else its server fails
         fails = [code for code in codes if code in _FAILED]
-        setup.trials.put(key, fails[0] if len(fails) > 1 else "")
+        code, until = fails[0] if len(fails) > 1 else "", monotonic() + REMEMBERED
+        setup.trials.put(setup.model_key or b"", ModelFailure(code, (), until))
     return setup.left_out
