@@ -14,8 +14,8 @@ from typing import Any
 
 from sdrag.configuration import warm_up
 from sdrag.embeddings import installed
-from sdrag.engine import Engine
-from sdrag.errors import KeyRotatedError, SdragError
+from sdrag.engine import Engine, strip_text
+from sdrag.errors import KeyRotatedError
 from sdrag.policy import Policy
 
 _OK = "ok"
@@ -76,8 +76,8 @@ def _check_state(engine: Engine) -> str:
     try:
         with engine.disclosure.state.database.reading():
             return _OK
-    except SdragError as error:
-        return error.code
+    except Exception as error:  # noqa: BLE001 -- a probe is told a code
+        return strip_text(error).code
 
 
 def _check_weights() -> str:
@@ -85,8 +85,8 @@ def _check_weights() -> str:
         return "not-installed"
     try:
         _load()
-    except SdragError as error:
-        return error.code
+    except Exception as error:  # noqa: BLE001 -- a file of them may be damaged
+        return strip_text(error).code
     return _OK
 
 
@@ -100,6 +100,6 @@ def _check_policy(engine: Engine, path: Path | None) -> str:
         if path is None or (read := Policy.read(path)).hash == engine.policy.hash:
             return _OK
         engine.replace(policy=read)
-    except SdragError:
+    except Exception:  # noqa: BLE001 -- whatever its file raises
         return "refused"
     return "changed"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -18,6 +19,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.engine import Engine
 from sdrag.errors import SdragError, UsageError
+from sdrag.health import _load
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
@@ -107,6 +109,27 @@ def test_its_health_says_what_became_of_the_file(build, file):
         write(file, content)
         assert wrapper.health() == replace(before, policy=code)
     assert str(file.parent) not in str(wrapper.health().as_dict())
+
+
+@pytest.mark.parametrize(
+    ("what", "fails", "code"),
+    [
+        ("state", "sdrag.state.database.Database.reading", "failed-internal"),
+        ("weights", "sdrag.health.warm_up", "failed-internal"),
+        ("policy", "sdrag.policy.Policy.read", "refused"),
+    ],
+)
+def test_a_probe_raises_nothing(what, fails, code, file, monkeypatch):
+    """Not what other libraries raise, either: it is told a code."""
+    write(file, A)
+    wrapper = langchain_retriever(FOUND, policy=file)
+    monkeypatch.setattr("sdrag.health.installed", lambda: True)
+    monkeypatch.setattr("sdrag.health._load", _load.__wrapped__)
+    monkeypatch.setattr(fails, Mock(side_effect=OSError(str(file))))
+
+    health = wrapper.health()
+    assert getattr(health, what) == code
+    assert str(file) not in str(health.as_dict())
 
 
 @every_wrapper
