@@ -42,7 +42,9 @@ def is_confirmation(prompt):
 
 
 def right(prompt):
-    """Quote the witness, and free the doctor."""
+    """Quote the witness, nobody in texts on which it is tried, and free the doctor."""
+    if "[ours]" in prompt:
+        return verdicts(ours=[])(prompt)
     if not is_confirmation(prompt):
         return verdicts(witnesses=["Anna Karlsson", "Karlsson"])(prompt)
     return answers(
