@@ -100,7 +100,8 @@ def test_what_is_encrypted_is_decrypted(size):
 
     assert [ROUNDS.uncover(one) for one in covered] == each
     assert len({*covered, *each}) == 100
-    assert not {*covered} & {Keys(ROUNDS.rotated()).cover(one) for one in each}
+    other = Keys(b"k" * 32 + b"j" * 32)  # of two bytes few are alike by chance
+    assert not {*covered} & {other.cover(one) for one in each}
 
 
 def test_all_stays_found_under_another_key(where):
