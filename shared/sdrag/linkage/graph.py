@@ -103,7 +103,7 @@ class Edges:
 def find_edges(corpus: Incidence, threshold: float) -> Edges:
     """Find all links at or above a threshold; what counts nothing links nothing."""
     most = neglog(corpus.global_contribution)
-    order = np.argsort(-most)
+    order = np.argsort(-most, kind="stable")  # the same on every processor
     kept = (corpus.frequency[corpus.entity] > 1) & (corpus.contribution > 0)
     row, column = corpus.document[kept], np.argsort(order)[corpus.entity[kept]]
     by = np.lexsort((column, row))

@@ -86,12 +86,12 @@ def _find_shown(
         raise UsageError("--who needs --key.", hint="Name the key file of the state.")
     with file_failures():
         pseudonym = Keys(read_key(key)).person(person)
-    own = [line for line in lines if line and line[1].principal == pseudonym]
+    theirs = [line for line in lines if line and line[1].principal == pseudonym]
     return {
-        "requests": len({event.request_id for _, event in own}),
+        "requests": len({event.request_id for _, event in theirs}),
         "shown": [
             {"passage": name, "request": event.request_id, "time": time}
-            for time, event in own
+            for time, event in theirs
             for name in _shown_in(event)
         ],
     }
