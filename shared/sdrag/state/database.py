@@ -24,7 +24,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from sdrag.errors import HostError, KeyRotatedError, UsageError, require_extra
-from sdrag.state.tables import meta, tables
+from sdrag.state.tables import foreign_state, lost_state, meta, tables
 
 MEMORY = ":memory:"
 VERSION = b"5"
@@ -386,21 +386,3 @@ def _begin(connection: sa.Connection) -> None:
             cursor.execute("PRAGMA synchronous = FULL")
         begin = "BEGIN IMMEDIATE" if options.get("writes") else "BEGIN"
         connection.exec_driver_sql(begin)
-
-
-def lost_state() -> UsageError:
-    """Return the error of a state that is not there, and whose key is."""
-    return UsageError(
-        "The state is lost or empty, and its key has served it before.",
-        hint="Restore the database from a backup. Or delete the key's file, or name"
-        " another, to begin anew; then bind the corpus again.",
-    )
-
-
-def foreign_state() -> HostError:
-    """Return the error of a database that holds something else."""
-    return HostError(
-        "The database of the state is not one of this version of sdrag's, and was left"
-        " as it was.",
-        hint="Name another file or another schema, or restore this one from a backup.",
-    )

@@ -200,7 +200,7 @@ def _make_file(path: Path, key_path: Path, *, create: bool) -> None:
     One that is there is left to SQLite alone: closing a file gives up every lock that
     this process has on it, and with them what keeps its other connections sound.
     """
-    from sdrag.state.database import foreign_state, lost_state  # noqa: PLC0415
+    from sdrag.state.tables import foreign_state, lost_state  # noqa: PLC0415
 
     if path.is_dir():
         raise UsageError("The state is a folder.", hint="Name a file.")

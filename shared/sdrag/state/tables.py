@@ -17,7 +17,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from sdrag.errors import HostError
+from sdrag.errors import HostError, UsageError
 
 
 def changed_row() -> HostError:
@@ -25,6 +25,24 @@ def changed_row() -> HostError:
     return HostError(
         "A row of the state is not as sdrag wrote it, or is gone.",
         hint="Restore the database from a backup, or forget the document and bind it.",
+    )
+
+
+def lost_state() -> UsageError:
+    """Return the error of a state that is not there, and whose key is."""
+    return UsageError(
+        "The state is lost or empty, and its key has served it before.",
+        hint="Restore the database from a backup. Or delete the key's file, or name"
+        " another, to begin anew; then bind the corpus again.",
+    )
+
+
+def foreign_state() -> HostError:
+    """Return the error of a database that holds something else."""
+    return HostError(
+        "The database of the state is not one of this version of sdrag's, and was left"
+        " as it was.",
+        hint="Name another file or another schema, or restore this one from a backup.",
     )
 
 
