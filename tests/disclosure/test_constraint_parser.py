@@ -56,6 +56,10 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
     "terms of a trade": lambda p: _is_understood(p) and p.cues,
     "plain English": _is_understood,
     "a name": lambda p: _is_understood(p) and p.names,
+    "what a name is of": lambda p: (
+        _is_understood(p) and p.kind == "named" and not p.types
+    ),
+    "more than what a name is of": lambda p: _is_understood(p) and p.types,
     "a word taken for a name": lambda p: (
         _is_understood(p) and p.names and "is taken for a name" in p.reason
     ),

@@ -1,9 +1,10 @@
 """
 Whom or what a constraint names itself: "do not mention Jonathan Meyers or ACME Corp".
 
-A constraint has names where it consists of them, or where it asks for the names of
-people and says of whom ("the identity of Jonathan Meyers"). One that has a name among
-other words ("how the Whitfield safe was opened") is about something else.
+A constraint has names where it consists of them, however it describes who or what they
+are of ("the yacht Larkspur", "our landlord, Pellworth Estates"), or where it asks for
+the names of people and says of whom. One that has a name among other words ("how the
+Whitfield safe was opened") is about something else.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Sequence
 
 from sdrag.detectors.local.tables import (
+    FUNCTION_WORDS,
     ORGANISATION_HEADS,
     ORGANISATION_SUFFIXES,
     TITLES,
@@ -35,6 +37,7 @@ from sdrag.disclosure.constraint_parser.words import (
     is_listed_name,
     is_word,
 )
+from sdrag.text.dates import MONTHS, WEEKDAYS
 from sdrag.vocabulary import Span
 
 _QUOTES = " .\"'\u2018\u2019\u201c\u201d"
@@ -45,6 +48,34 @@ _JOINED = re.compile(r",? (?:and|or|nor) |, ?| ?[/;&] ?")
 _WORD = re.compile(r"\w+")
 _LITTLE = frozenset({"da", "de", "del", "der", "di", "of", "the", "van", "von", "y"})
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
+_NAMING = re.compile(
+    r"(?:(?:any|all|every|the|not an?|an?) )*(?:\w+ ){0,2}?"
+    r"(?:mention|reference|name|title|identity|word)s? (?:of|to|about) ",
+    re.IGNORECASE,
+)
+"""What may stand before whose name is not to be said."""
+_CAPITAL = r"[A-Z](?:\w|[&.-](?=\w))*"
+_CALLED = (
+    rf"(?:[Tt]he )?{_CAPITAL}"
+    rf"(?:(?: (?:of|the|de|la|von|&)|,?(?: and)?) {_CAPITAL})*"
+)
+_WHOSE = "the|our|my|this|that|its|their|his|her|an?"
+_NO_NOUN = (
+    f"{_WHOSE}|about|of|in|at|by|for|from|to|with|and|or|on"
+    "|who|that|which|where|is|are|was"
+)
+_DESCRIBED = re.compile(
+    rf"(?P<said>(?:(?:{_WHOSE}) (?:two |new |next )?)?(?:(?!(?:{_NO_NOUN})\b)"
+    r"[a-z][\w-]* ){1,4}(?:called |named )?(?=[\"'A-Z])"
+    r"|(?=[A-Z]\w+ [A-Z]\w)|(?P<told>(?!all |any |every |each )[^,()A-Z]*)[,(] ?)"
+    rf"[\"']?(?P<name>{_CALLED})[\"']?"
+    r"(?=[.!)]*$|[),;:]| (?:must|may|shall|should|can|could|will|is|isn't|are|has|have"
+    r"|goes|stays?|out|away|anywhere|before|outside|in|to|at all|by name)\b)"
+)
+"""What is said of it, or told before a comma or a bracket, and what it is called."""
+_CODED = re.compile(r"[A-Z\d]+s?")
+_ORDINARY = 5000
+"""A word as frequent as this, alone behind a noun, is not what something is called."""
 _MOST = 5
 """So many words a name may have; more are a sentence in capitals."""
 
@@ -59,6 +90,8 @@ def read_names(text: str) -> ParsedConstraint | None:
     bare = pattern("mention").sub("", rest)
     bare = pattern("everything_about").sub("", bare).strip(" .")
     bare = pattern("called").sub("", bare, count=1)
+    described = find_described(text)
+    bare = described or bare
     ordered = ordered or not text.startswith(bare)
     parts = _parts_of(bare)
     if not all(
@@ -79,6 +112,40 @@ def read_names(text: str) -> ParsedConstraint | None:
         and not about
         and all(_surely(telling_words(name)) for name in names),
         statement=statement_of(text),
+    )
+
+
+def find_described(text: str) -> str:
+    """
+    Return the names that a constraint describes and asks to keep out; else nothing.
+
+    "The yacht Larkspur must not be named" and "our landlord, Pellworth Estates, is to
+    be kept out" ask for what bears the name, and for nothing else.
+    """
+    start = text.find(subject_of(text))
+    first = text[start:].partition(" ")[0].lower()
+    if first in FUNCTION_WORDS:
+        text = text[:start] + first + text[start + len(first) :]
+    before = _NAMING.match(text, start)
+    match = _DESCRIBED.match(text, before.end() if before else start)
+    if match is None or statement_of(text):
+        return ""
+    said, rest = match["said"] or match["told"] or "", text[match.end() :]
+    ordered = has_order(text) or before or pattern("kept_out").search(rest)
+    typed = pattern("typed").search(said.replace("name", ""))
+    asks_more = typed or (match["told"] and " of " in said)
+    words = telling_words(match["name"])
+    names = _may_be_called(words, alone=not said and not before)
+    return match["name"] if ordered and not asks_more and names else ""
+
+
+def _may_be_called(words: Sequence[str], *, alone: bool) -> bool:
+    """Say whether words can be what something is called: no people, day or code."""
+    rare = [common_words().get(w.lower(), _ORDINARY) >= _ORDINARY for w in words]
+    known = {*MONTHS, *WEEKDAYS}
+    return (any(rare) or (len(words) > 1 and not alone)) and not all(
+        _CODED.fullmatch(word) or word in peoples() or word.lower() in known
+        for word in words
     )
 
 
@@ -105,6 +172,7 @@ def is_proven(name: str, text: str) -> bool:
     return (
         is_quoted(name, text)
         or pattern("called_before").search(before) is not None
+        or name in _parts_of(find_described(text))
         or words[0].rstrip(".") in TITLES
         or any(word in ORGANISATION_SUFFIXES | ORGANISATION_HEADS for word in words)
         or _ACRONYM.fullmatch(name) is not None

@@ -20,6 +20,7 @@ from functools import lru_cache
 
 from sdrag.detectors.local.tables import FUNCTION_WORDS
 from sdrag.disclosure.constraint_parser.names import (
+    find_described,
     is_proven,
     is_quoted,
     read_names,
@@ -153,7 +154,7 @@ def _parse_text(text: str, *, names_pattern: bool = False) -> ParsedConstraint:
     else:
         kept, excepted = split_exception(plain)
         parsed = _parse_content(kept)
-        if pattern("recognised").search(plain):
+        if parsed.kind != "named" and pattern("recognised").search(plain):
             parsed = _add_direct(parsed)
         if excepted:
             left = _leave_out_types(parsed, excepted)
@@ -174,7 +175,8 @@ def _parse_content(text: str) -> ParsedConstraint:
     parsed = read_types_and_topics(text)
     beside = any(not topic.name for topic in parsed.topics)
     worded = beside or parsed.worded > parsed.implied
-    named = read_names(text) if parsed.people or not worded else None
+    may_name = parsed.people or not worded or find_described(text)
+    named = read_names(text) if may_name else None
     if named and not any(is_term(n) and not is_quoted(n, text) for n in named.names):
         return named
     statement = statement_of(text)

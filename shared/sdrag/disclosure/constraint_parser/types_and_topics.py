@@ -273,7 +273,8 @@ def _says_more(content: str, spans: Sequence[Span]) -> bool:
             len(words) == 1 and not words[0].endswith("s") and part.end() < len(content)
         )
         known = any(_span(part).overlaps(other) for other in spans)
-        if words and not known and not shares:
+        only_says_which = pattern("scope").fullmatch(part.group().strip(" .()"))
+        if words and not known and not shares and not only_says_which:
             return True
     return False
 
