@@ -18,4 +18,4 @@ def test_every_public_name_is_the_one_of_its_module():
 
 def test_every_error_is_a_public_name():
     """Whoever can catch an error can import it from `sdrag`."""
-    assert {n for n in errors.__all__ if n.endswith("Error")} <= set(sdrag.__all__)
+    assert {n for n in vars(errors) if n.endswith("Error")} <= set(sdrag.__all__)

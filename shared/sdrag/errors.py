@@ -28,29 +28,6 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
-__all__ = [
-    "ConstraintNotUnderstoodError",
-    "HostError",
-    "InputTooLargeError",
-    "InternalError",
-    "KeyRotatedError",
-    "LocalLimitError",
-    "MissingExtraError",
-    "ModelError",
-    "ModelReplyError",
-    "ModelTimeoutError",
-    "PolicyError",
-    "PromptSanitizationError",
-    "SdragError",
-    "UsageError",
-    "WithheldError",
-    "check_fields",
-    "check_listed",
-    "check_type",
-    "cut_off",
-    "require_extra",
-]
-
 E = TypeVar("E", bound=BaseException)
 _OURS = frozenset({"langchain_sdrag", "llamaindex_sdrag", "sdrag"})
 
