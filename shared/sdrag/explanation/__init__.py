@@ -3,18 +3,6 @@
 from __future__ import annotations
 
 from sdrag.explanation.explain import Explainer, explain
-from sdrag.explanation.explanations import (
-    FOUND_BY,
-    Cause,
-    ExplainedSpan,
-    Explanation,
-)
+from sdrag.explanation.explanations import FOUND_BY, Explanation
 
-__all__ = [
-    "FOUND_BY",
-    "Cause",
-    "ExplainedSpan",
-    "Explainer",
-    "Explanation",
-    "explain",
-]
+__all__ = ["FOUND_BY", "Explainer", "Explanation", "explain"]

@@ -17,20 +17,17 @@ from sdrag.policy.document import (
 from sdrag.policy.guards import GUARDS
 from sdrag.policy.reading import MAX_POLICY_BYTES
 from sdrag.policy.sections import (
-    ByRisk,
     DisclosureSection,
     HighlightSection,
     LinkageSection,
     MetadataSection,
     ResolutionSection,
-    SessionSection,
 )
 from sdrag.sections import Section
 
 __all__ = [
     "GUARDS",
     "MAX_POLICY_BYTES",
-    "ByRisk",
     "ConstraintSection",
     "DisclosureSection",
     "ExampleSection",
@@ -41,7 +38,6 @@ __all__ = [
     "PolicySource",
     "ResolutionSection",
     "Section",
-    "SessionSection",
     "applies",
     "binds",
     "check_not_empty",

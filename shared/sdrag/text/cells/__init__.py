@@ -9,7 +9,7 @@ lines of `label: value`, with the way back; `clip` keeps a span within cells, an
 `place` writes placeholders so that a parser still reads the text.
 """
 
-from sdrag.text.cells.cell import Cell, Form, Layout, Role
+from sdrag.text.cells.cell import Cell, Layout
 from sdrag.text.cells.reading import read_cells
 from sdrag.text.cells.speech import SPEAKER
 from sdrag.text.cells.view import PlainView, label_words, plain_view, write_lead
@@ -19,10 +19,8 @@ __all__ = [
     "SPEAKER",
     "Cell",
     "Edit",
-    "Form",
     "Layout",
     "PlainView",
-    "Role",
     "apply_edits",
     "clip",
     "label_words",
