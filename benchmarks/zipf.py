@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sdrag.linkage.incidence import Incidence
-from sdrag.policy.entity_types import WEIGHTS
+from sdrag.policy.sections import WEIGHTS
 
 _MENTIONS = 10
 _EXPONENT = 1.05

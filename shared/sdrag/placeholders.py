@@ -28,8 +28,7 @@ from hmac import compare_digest
 from typing import Self
 
 from sdrag.policy import Policy
-from sdrag.policy.entity_types import SYNONYMS, type_names
-from sdrag.policy.sections import NOUNS, WITHHELD
+from sdrag.policy.sections import NOUNS, SYNONYMS, WITHHELD
 from sdrag.state.keys import PROCESS_KEYS
 from sdrag.text.cells import Layout
 from sdrag.text.spans import splice
@@ -72,7 +71,7 @@ class Placeholders(Confidential):
 
         `secret`: of the state, `Keys.placeholders`.
         """
-        types = {*NOUNS, *type_names(policy.linkage)}
+        types = {*NOUNS, *policy.linkage.type_names}
         types |= {p.noun for each in policy.patterns for p in each.described()}
         given = {WITHHELD, policy.disclosure.placeholder, *PLAIN}
         return cls(frozenset({*given, *(f"[{type_}]" for type_ in types)}), secret)

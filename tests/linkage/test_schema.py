@@ -8,7 +8,7 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.errors import PolicyError, UsageError
 from sdrag.linkage import assess, fit
 from sdrag.linkage.schema import read_settings
-from sdrag.policy.entity_types import ROLES, WEIGHTS
+from sdrag.policy.sections import ROLES, WEIGHTS
 from sdrag.vocabulary import Mention, Passage, Span
 
 SCHOOL = {

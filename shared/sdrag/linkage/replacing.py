@@ -40,7 +40,7 @@ from typing import Any, Literal
 from sdrag.detectors.generalise import generalise
 from sdrag.errors import InternalError, UsageError
 from sdrag.placeholders import BLOCK, DEFAULT, PLAIN, Placeholders, with_brackets
-from sdrag.policy.entity_types import ROLES
+from sdrag.policy.sections import ROLES
 from sdrag.text.cells import apply_edits, place, read_cells
 from sdrag.text.folding import fold_text
 from sdrag.text.names import other_spellings

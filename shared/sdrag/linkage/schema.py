@@ -22,8 +22,7 @@ from sdrag.effects.steps import EffectRunner, Embed
 from sdrag.embeddings import embed_texts
 from sdrag.errors import UsageError
 from sdrag.policy import LinkageSection, Policy, PolicySource
-from sdrag.policy.entity_types import ROLES, SYNONYMS, WEIGHTS
-from sdrag.policy.sections import Role
+from sdrag.policy.sections import ROLES, SYNONYMS, WEIGHTS, Role
 
 DIRECT = frozenset({"NAME", "PATIENT_ID", "ADDRESS", "PHONE_NUMBER", "EMAIL"})
 """The direct identifiers of Table 4.1."""

@@ -222,6 +222,21 @@ class HighlightSection(Section):
         return self.min_words if self.cut_at == "words" else self.min_sentence_words
 
 
+_TYPES = tomllib.loads(
+    files(__package__).joinpath("entity_types.toml").read_text("utf-8")
+)
+WEIGHTS: Mapping[str, float] = _TYPES["weights"]
+"""Entity types and their risk weights, Table 4.1."""
+ROLES: Mapping[str, Role] = {
+    name: role for role, names in _TYPES["roles"].items() for name in names
+}
+"""The roles of these types; a type of no role is a description."""
+SYNONYMS: Mapping[str, str] = {
+    name: type_ for type_, row in _TYPES["synonyms"].items() for name in row
+}
+"""What detectors call these types."""
+
+
 class ByRisk(Section):
     """A number for each category of risk above LOW."""
 
@@ -292,6 +307,11 @@ class LinkageSection(Section):
     """The most chains of more than two documents; more are an error."""
     resolution: ResolutionSection = ResolutionSection()
     """Which surface forms are one entity."""
+
+    @property
+    def type_names(self) -> frozenset[str]:
+        """Every type that a label may say."""
+        return frozenset({*WEIGHTS, *ROLES, *(self.weights or ()), *(self.roles or ())})
 
     @field_validator("weights", "roles", "unmaskable")
     @classmethod
