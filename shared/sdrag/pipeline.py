@@ -198,9 +198,6 @@ def _fetch_allowed(request: Request, engine: Engine) -> Steps[Fetched]:
         passages = yield from search(request.query, limit=limit)
         return Fetched(tuple(passages), wanted=request.limit)
 
-    def check(passages: Sequence[Passage]) -> Steps[Screened]:
-        return (yield from _check_access(passages, request, engine))
-
     filters = None
     if section is not None:
         filters = access.filters(request.principal, section)
@@ -209,7 +206,7 @@ def _fetch_allowed(request: Request, engine: Engine) -> Steps[Fetched]:
             request.query,
             wanted=request.limit,
             budget=(section or AccessSection()).budget,
-            screen=check,
+            screen=partial(_check_access, request=request, engine=engine),
             filters=filters,
             candidates=candidates,
         )

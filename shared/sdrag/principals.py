@@ -62,9 +62,15 @@ def acting_as(
     Raises:
         UsageError: It is no principal, or an id is none.
     """
-    checked = check_principal(principal)
-    session, request = check_session(session_id), check_request(request_id)
-    asked = _request.set(request or _request.get() or new_request())
+    checked, session = check_principal(principal), check_session(session_id)
+    if request_id is not None and (
+        not isinstance(request_id, str) or not _REQUEST_ID.fullmatch(request_id)
+    ):
+        raise UsageError(  # what is written to audits holds no text
+            "The request id is none.",
+            hint="Pass up to 64 letters, digits and `._:-`, or leave it out.",
+        )
+    asked = _request.set(request_id or current_request() or new_request())
     named = _session.set(session)
     token = _principal.set(checked)
     try:
@@ -216,19 +222,4 @@ def check_session(value: object) -> str | None:
     raise UsageError(
         f"The session id must be a text, got {type(value).__name__}.",
         hint="Pass the id that your application gave the session.",
-    )
-
-
-def check_request(value: object) -> str | None:
-    """
-    Return the id of a request that the application named, or None.
-
-    Raises:
-        UsageError: It is no id: what is written to audits holds no text.
-    """
-    if value is None or (isinstance(value, str) and _REQUEST_ID.fullmatch(value)):
-        return value
-    raise UsageError(
-        "The request id is none.",
-        hint="Pass up to 64 letters, digits and `._:-`, or leave it out.",
     )

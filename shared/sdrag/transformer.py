@@ -16,7 +16,6 @@ from uuid import uuid4
 
 from sdrag.effects.callers import Caller
 from sdrag.effects.steps import Steps
-from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Confidential, Decision, Passage, is_unnamed
 from sdrag.wrapper import Unpickled
@@ -49,7 +48,6 @@ class Transformer(Unpickled, Generic[Document]):
 
     _rebuilds: ClassVar[bool] = False
     """Whether documents are built anew, since the old ones hold what was taken out."""
-    _engine: Engine
 
     def _set_up(self, *given: Any, **settings: Any) -> None:
         """Make the engine; each setting is an attribute of the class."""
@@ -77,11 +75,6 @@ class Transformer(Unpickled, Generic[Document]):
     async def _enforce(self, do: Caller, steps: Steps[R]) -> R:
         """Drive steps out of the tracers' sight, and announce what was decided."""
         raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(policy_hash={self._engine.policy_hash!r})"
-
-    __str__ = __repr__
 
     async def _transform(
         self, do: Caller, documents: Sequence[Document]

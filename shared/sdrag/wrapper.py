@@ -53,6 +53,7 @@ class Unpickled:
 
     _framework: ClassVar[Framework]
     _stage: ClassVar[Stage]
+    _engine: Engine
 
     def _make_engine(self, *given: Any) -> Engine:
         return Engine(*given, stage=self._stage, framework=self._framework)
@@ -63,11 +64,15 @@ class Unpickled:
             hint="Build it where it is used.",
         )
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(policy_hash={self._engine.policy_hash!r})"
+
+    __str__ = __repr__
+
 
 class ReloadableWrapper(Unpickled):
     """A wrapper that reads the file of its policy again."""
 
-    _engine: Engine
     _path: Path | None
 
     def _set_up(self, policy: PolicySource, *given: Any, **fields: Any) -> None:
@@ -128,11 +133,6 @@ class ReloadableWrapper(Unpickled):
     def in_force(self) -> Engine:
         """Return the engine of a request that begins now, from its start to its end."""
         return self._engine
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"
-
-    __str__ = __repr__
 
 
 class DisclosureRetriever(ReloadableWrapper, Generic[HostRetriever, Model, Embeddings]):

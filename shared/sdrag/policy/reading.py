@@ -286,11 +286,16 @@ def _read(name: Any, folder: Path) -> tuple[str, ...] | str:
         return "is not UTF-8 text"
     if "\0" in text:
         return "is not UTF-8 text"
-    is_yaml = Path(name).suffix.lower() in _SUFFIXES
-    entries = _yaml_list(text) if is_yaml else tuple(_lines_of(text))
-    if entries is None:
+    lines = map(str.strip, text.splitlines())
+    entries: Any = [line for line in lines if line and not line.startswith("#")]
+    if Path(name).suffix.lower() in _SUFFIXES:
+        try:
+            entries = yaml.load(text, yaml.BaseLoader)  # noqa: S506 -- makes texts alone
+        except Exception:  # noqa: BLE001 -- the library quotes what it reads
+            entries = None
+    if not isinstance(entries, list) or not all(isinstance(e, str) for e in entries):
         return "is no YAML list of texts"
-    return entries or "lists nothing"
+    return tuple(entries) or "lists nothing"
 
 
 def _bytes_of(name: str, folder: Path) -> bytes | str:
@@ -308,20 +313,3 @@ def _bytes_of(name: str, folder: Path) -> bytes | str:
     except (OSError, TypeError, ValueError) as error:
         fault = f"cannot be read ({type(error).__name__})"
     return fault
-
-
-def _lines_of(text: str) -> Iterator[str]:
-    """Yield the lines that say something; one that begins with # is a comment."""
-    for line in map(str.strip, text.splitlines()):
-        if line and not line.startswith("#"):
-            yield line
-
-
-def _yaml_list(text: str) -> tuple[str, ...] | None:
-    try:
-        loaded = yaml.load(text, yaml.BaseLoader)  # noqa: S506 -- makes texts alone
-    except Exception:  # noqa: BLE001 -- the library quotes what it reads
-        return None
-    if not isinstance(loaded, list) or not all(isinstance(e, str) for e in loaded):
-        return None
-    return tuple(loaded)

@@ -79,9 +79,7 @@ AuditSink = Callable[[AuditEvent], None]
 
 def log_event(event: AuditEvent) -> None:
     """Write an event to the logger `sdrag.audit`, as data on the record."""
-    counts: dict[str, int] = {}
-    for decision in event.decisions:
-        counts[decision.action] = counts.get(decision.action, 0) + 1
+    counts = dict(Counter(decision.action for decision in event.decisions))
     _logger.info(
         "%s %s in %.4f s", event.stage, counts, event.seconds, extra={"audit": event}
     )

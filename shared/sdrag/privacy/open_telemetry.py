@@ -91,18 +91,16 @@ class OpenTelemetrySink:
     def __call__(self, event: AuditEvent) -> None:
         """Make a span of an event, and count it."""
         end = time_ns()
+        name = f"guardrail {event.stage}"
+        if event.stage in _RETRIEVING:
+            name = f"retrieval {self._data_source}".strip()
         span = self._tracer.start_span(
-            self._span_name(event),
+            name,
             attributes=self._attributes(event),
             start_time=end - int(event.seconds * _NANOSECONDS),
         )
         span.end(end)
         self._count(event)
-
-    def _span_name(self, event: AuditEvent) -> str:
-        if event.stage not in _RETRIEVING:
-            return f"guardrail {event.stage}"
-        return f"retrieval {self._data_source}".strip()
 
     def _attributes(self, event: AuditEvent) -> dict[str, Any]:
         attributes: dict[str, Any] = {
