@@ -57,7 +57,8 @@ class MappedText(Confidential):
 
     def span_before(self, start: int, end: int) -> Span:
         """Return the characters of the text before behind `text[start:end]`."""
-        return Span(self._origin(start), self._origin_end(end - 1))
+        (first, _), (_, last) = self._origins(start), self._origins(end - 1)
+        return Span(first, last)
 
     def is_rewritten(self, start: int, end: int) -> bool:
         """Say whether any of `text[start:end]` was rewritten."""
@@ -70,17 +71,14 @@ class MappedText(Confidential):
         span = self.span_before(start, end)
         return self.before.is_rewritten(span.start, span.end)
 
-    def _origin(self, position: int) -> int:
+    def _origins(self, position: int) -> tuple[int, int]:
+        """Return where what a character stands for begins and ends."""
         piece = bisect_right(self.starts, position) - 1
-        if self.lengths[piece] != EACH:
-            return self.origins[piece]
-        return self.origins[piece] + position - self.starts[piece]
-
-    def _origin_end(self, position: int) -> int:
-        piece = bisect_right(self.starts, position) - 1
-        if self.lengths[piece] != EACH:
-            return self.origins[piece] + self.lengths[piece]
-        return self.origins[piece] + position - self.starts[piece] + 1
+        origin, length = self.origins[piece], self.lengths[piece]
+        if length != EACH:
+            return origin, origin + length
+        origin += position - self.starts[piece]
+        return origin, origin + 1
 
 
 class Pieces:

@@ -49,6 +49,11 @@ ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 
 
+def innermost(labels: list[str]) -> tuple[str, ...]:
+    """Return the labels of what a cell is in, as far as they tell."""
+    return tuple(filter(None, labels[-6:]))[-4:]
+
+
 def strip(text: str, start: int, end: int, edges: str | None = None) -> tuple[int, int]:
     """Return where a stretch begins and ends without such characters at its edges."""
     piece = text[start:end]

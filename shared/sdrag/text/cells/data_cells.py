@@ -19,7 +19,7 @@ from contextlib import suppress
 
 import yaml
 
-from sdrag.text.cells.cell import Cell, Form, Role, strip
+from sdrag.text.cells.cell import Cell, Form, Role, innermost, strip
 
 _OPENS = re.compile(
     r"(?<![\w\]])[{\[](?=\s*+(?:[\"'{\[]|[}\]]\s*+$|-?\d++\s*+[,\]]"
@@ -86,7 +86,7 @@ class _Reader:
     def value(self, start: int, end: int, form: Form) -> None:
         """Add a value; an empty one is none."""
         if start < end:
-            path = tuple(filter(None, self.labels[-6:]))[-4:]
+            path = innermost(self.labels)
             label = self._head() or self.key or (path[-1] if path else "")
             role: Role = "field" if label else "value"
             self.cells.append(Cell(start, end, role, label, form, hard=True, path=path))
@@ -172,10 +172,9 @@ def _scalar(reader: _Reader, match: re.Match[str]) -> int:
     if is_key:
         reader.key = text[first:last] or "?"
         if first < last:
-            path = tuple(filter(None, reader.labels[-6:]))[-4:]
-            reader.cells.append(
-                Cell(first, last, "key", "", form, hard=True, path=path)
-            )
+            path = innermost(reader.labels)
+            cell = Cell(first, last, "key", "", form, hard=True, path=path)
+            reader.cells.append(cell)
     elif form == "bare" and reader.open[-1] == "{" and not reader.key:
         return reader.position  # no JSON: a set, a template, a block of code
     else:
@@ -335,7 +334,7 @@ def _cell(
     first, last = strip(text, first, last, " \t\r\n")
     if first >= last:
         return None
-    path = tuple(filter(None, labels[-6:]))[-4:]
+    path = innermost(labels)
     label = key or (path[-1] if path else "")
     role: Role = "field" if label else "value"
     return Cell(first, last, role, label, form, hard=True, path=path)

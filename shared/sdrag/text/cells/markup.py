@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from sdrag.text import word_set
-from sdrag.text.cells.cell import Cell, Role
+from sdrag.text.cells.cell import Cell, Role, strip
 
 _TAG = re.compile(
     r"<(?:!--(?P<note>.*?)(?:-->|\Z)|!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|[?!][^<>]*+>?"
@@ -45,6 +46,7 @@ _QUIET = word_set(
 _NAMES = ("name", "itemprop", "property", "key", "data-label", "id", "class", "field")
 _MEDIA = frozenset(("script", "style"))
 _TABULAR = frozenset(("td", "th"))
+_EMPTY = word_set("br hr img input wbr")
 
 
 def is_markup(text: str, start: int, end: int) -> bool:
@@ -112,7 +114,7 @@ def _open(page: _Page, match: re.Match[str]) -> None:
     says = next(
         (page.text[slice(*attributes[n])] for n in _NAMES if n in attributes), ""
     )
-    for attribute, (first, last) in attributes.items():
+    for attribute, (first, last) in sorted(attributes.items(), key=itemgetter(1)):
         if first < last:
             label = attribute.removeprefix("data-")
             if attribute in {"value", "content"} and says:
@@ -120,20 +122,13 @@ def _open(page: _Page, match: re.Match[str]) -> None:
             role: Role = "code" if attribute in _QUIET else "field"
             cell = Cell(first, last, role, label, "markup", hard=True)
             page.cells.append(cell)
-    page.cells.sort(key=lambda cell: cell.start) if len(attributes) > 1 else None
     if name == "tr":
         page.column, page.has_data, page.before = 0, False, ""
     if name == "table":
         page.heads = []
     if name == "dt":
         page.before = ""
-    if not match["attrs"].endswith("/") and name not in {
-        "br",
-        "hr",
-        "img",
-        "input",
-        "wbr",
-    }:
+    if not match["attrs"].endswith("/") and name not in _EMPTY:
         label = says if name in _LAYOUT else match["name"]
         page.open.append((name, label))
 
@@ -143,8 +138,7 @@ def _close(page: _Page, name: str) -> None:
     lower = name.lower()
     if lower in _TABULAR:
         page.column += 1
-        if lower == "td" and not page.has_data:
-            page.has_data = True
+        page.has_data |= lower == "td"
     if lower in {"p", "li", "tr", "dd", "div"}:
         page.before = ""
     recent = [tag for tag, _ in page.open[-32:]]
@@ -156,10 +150,7 @@ def _close(page: _Page, name: str) -> None:
 def _add_text(page: _Page, start: int, end: int) -> None:
     """Add the text between two tags."""
     text = page.text
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
+    start, end = strip(text, start, end)
     if start == end:
         return
     tags = [tag for tag, _ in page.open[-4:]]

@@ -63,7 +63,7 @@ _GREETED = 2
 Line = tuple[int, int]
 
 
-def read_lines(text: str, lines: Sequence[Line]) -> Iterator[Cell]:
+def _read_plain(text: str, lines: Sequence[Line]) -> Iterator[Cell]:
     """Yield the cells of lines, in order; what no pattern takes is prose."""
     done = lines[0][0] if lines else 0
     for cell in _read(text, lines):
@@ -231,13 +231,8 @@ def _prose(text: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
             key, value = match.span("key"), match.span(group)
             if group == "plain":
                 value = value[0], value[0] + _end_of_value(match[group])
-            field = Cell(
-                offset + value[0],
-                offset + value[1],
-                "field",
-                match["key"],
-                hard=hard,
-            )
+            first, last = offset + value[0], offset + value[1]
+            field = Cell(first, last, "field", match["key"], hard=hard)
             named = Cell(offset + key[0], offset + key[1], "key", hard=hard)
             pairs.append((named.start, (named, field)))
     pairs += ((cell.start, (cell,)) for cell in find_writers(text, offset))
@@ -313,7 +308,7 @@ def _read_zone(text: str, start: int, end: int) -> Iterator[Cell]:
 def _read_lines(text: str, start: int, end: int) -> Iterator[Cell]:
     """Yield the cells of lines: tables first, then what is around them."""
     lines = list(_split(text, start, end))
-    plain: list[tuple[int, int]] = []
+    plain: list[Line] = []
     index = 0
     while index < len(lines):
         first, last = lines[index]
@@ -323,11 +318,11 @@ def _read_lines(text: str, start: int, end: int) -> Iterator[Cell]:
             plain.append(lines[index])
             index += 1
             continue
-        yield from read_lines(text, plain)
+        yield from _read_plain(text, plain)
         plain = []
         yield from table[1]
         index = table[0]
-    yield from read_lines(text, plain)
+    yield from _read_plain(text, plain)
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

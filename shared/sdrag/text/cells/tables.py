@@ -256,7 +256,7 @@ def _fixed(
     start, end = lines[index]
     line = text[start:end]
     heads = [(m.start(), m.end()) for m in _SPACED.finditer(line)]
-    if "   " not in line.strip() and "  " not in line.strip():
+    if "  " not in line.strip():
         return None
     names = [line[a:b] for a, b in heads]
     if len(heads) < 2 or line[:1].isspace() or not _are_labels(names):

@@ -208,14 +208,10 @@ def _quote(
     if mark == "'" and (first.start, first.end) == (cell.start, cell.end):
         yield cell.start, cell.end, json.dumps(placeholder, ensure_ascii=False)
         return
-    hidden = [(span.start, span.end) for span, _ in rows]
-    edits = [
-        (a, b, placeholder.replace(mark, mark * 2))
-        for (a, b), (_, placeholder) in zip(hidden, rows, strict=True)
-    ]
+    edits = [(s.start, s.end, said.replace(mark, mark * 2)) for s, said in rows]
     at = text.find(mark, cell.start, cell.end)
     while at >= 0:
-        if not any(a <= at < b for a, b in hidden):
+        if not any(span.start <= at < span.end for span, _ in rows):
             edits.append((at, at, mark))
         at = text.find(mark, at + 1, cell.end)
     edits.sort(key=lambda edit: edit[:2])
