@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from sdrag.text import word_set
 from sdrag.text.folding import fold_text
 
 _NAMES_OF_MONTHS = """january jan|february feb|march mar|april apr|may|june jun|july jul
@@ -36,14 +37,11 @@ _MOST_MONTHS = 12
 _MOST_DAYS = 31
 
 
-_UNITS = "one two three four five six seven eight nine ten eleven twelve thirteen"
-_UNITS += " fourteen fifteen sixteen seventeen eighteen nineteen"
+_UNITS = """one two three four five six seven eight nine ten eleven twelve thirteen
+fourteen fifteen sixteen seventeen eighteen nineteen"""
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_FIRST = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-)
-_FIRST += " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth"
-_FIRST += " nineteenth"
+_FIRST = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh
+twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"""
 CARDINALS = {
     **{word: n for n, word in enumerate(_UNITS.split(), start=1)},
     **dict(zip(_TENS.split(), range(20, 100, 10), strict=True)),
@@ -57,9 +55,7 @@ ORDINALS = {
 """The number of each word from first to twentieth, and of thirtieth."""
 NUMBER_WORDS = {"zero": 0, **CARDINALS}
 """The number of each word that counts, from zero to nineteen, and of the tens."""
-WEEKDAYS = frozenset(
-    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-)
+WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
 _VALUES = CARDINALS | ORDINALS | {"oh": 0, "hundred": 100, "thousand": 1000}
 _SPELLED = "|".join(sorted(_VALUES, key=len, reverse=True))
 _NUMBER = re.compile(rf"\b(?:{_SPELLED})(?:(?:[ -]| and )(?:{_SPELLED}))*\b")

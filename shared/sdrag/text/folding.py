@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 from sdrag.text.mapped import EACH, MappedText, Pieces
 from sdrag.vocabulary import Span
@@ -79,11 +80,11 @@ def fold(given: str | MappedText) -> Folded:
     done = 0
     for match in _SPECIAL.finditer(text):
         start, end = match.span()
-        pieces.add_block(text[done:start], done)
+        pieces.add(_small(text[done:start]), done)
         folded = _character(match.group()) if end == start + 1 else " "
-        pieces.add_folded(folded, start, end - start)
+        pieces.add(folded, start, end - start)
         done = end
-    pieces.add_block(text[done:], done)
+    pieces.add(_small(text[done:]), done)
     return Folded(*pieces.fields(), before, text)
 
 
@@ -155,20 +156,14 @@ class _FoldedPieces(Pieces):
         super().__init__()
         self._spaced = False
 
-    def add_block(self, block: str, origin: int) -> None:
-        """Add plain ASCII, each character of which represents itself."""
-        if self._spaced and block.startswith(" "):
-            block, origin = block[1:], origin + 1
-        self._add(_small(block), origin, EACH)
-
-    def add_folded(self, folded: str, origin: int, length: int) -> None:
-        """Add what a stretch of the original was folded to."""
-        self._add(folded.lstrip(" ") if self._spaced else folded, origin, length)
-
-    def _add(self, text: str, origin: int, length: int) -> None:
+    def add(self, text: str, origin: int, length: int = EACH) -> Self:
+        """Add plain ASCII as it is, or what a stretch of the original is folded to."""
+        if self._spaced and text.startswith(" "):
+            text, origin = text.lstrip(" "), origin + (length == EACH)
         if text:
-            self.add(text, origin, length)
+            super().add(text, origin, length)
             self._spaced = text.endswith(" ")
+        return self
 
 
 def _small(plain: str) -> str:

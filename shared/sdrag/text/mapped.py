@@ -15,6 +15,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Self
 
 from sdrag.vocabulary import Confidential, Span
@@ -84,35 +85,26 @@ class MappedText(Confidential):
 class Pieces:
     """A rewritten text, as it grows."""
 
-    __slots__ = ("_lengths", "_origins", "_position", "_starts", "_texts")
+    __slots__ = ("_pieces",)
 
     def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._starts: list[int] = []
-        self._origins: list[int] = []
-        self._lengths: list[int] = []
-        self._position = 0
+        self._pieces: list[Piece] = []
 
     def add(self, text: str, origin: int, length: int = EACH) -> Self:
         """Add what `length` characters from `origin` on were rewritten to."""
         if text:
-            self._texts.append(text)
-            self._starts.append(self._position)
-            self._origins.append(origin)
-            self._lengths.append(length)
-            self._position += len(text)
+            self._pieces.append((text, origin, length))
         return self
 
     def fields(
         self,
     ) -> tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """Return the first four fields of a `MappedText`."""
-        return (
-            "".join(self._texts),
-            tuple(self._starts),
-            tuple(self._origins),
-            tuple(self._lengths),
-        )
+        texts = [text for text, _, _ in self._pieces]
+        *starts, _ = accumulate(map(len, texts), initial=0)
+        origins = tuple(origin for _, origin, _ in self._pieces)
+        lengths = tuple(length for _, _, length in self._pieces)
+        return "".join(texts), tuple(starts), origins, lengths
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,15 +108,12 @@ def _in_case_given(folded: Folded, start: int, end: int, given: set[str]) -> boo
 
 
 def in_its_case(text: str, span: Span) -> bool:
-    """Say whether a short form in capitals is where capitals say something."""
+    """Say whether a short form in capitals has no word in capitals next to it."""
     surface = span.of(text)
-    return not (surface.isupper() and surface.isalpha() and _among_capitals(text, span))
-
-
-def _among_capitals(text: str, span: Span) -> bool:
-    """Say whether a word next to a span is in capitals."""
+    if not (surface.isupper() and surface.isalpha()):
+        return True
     around = (
         _BEFORE.search(text[max(0, span.start - _AROUND) : span.start]),
         _AFTER.match(text, span.end, span.end + _AROUND),
     )
-    return any(word[1].isupper() for word in around if word)
+    return not any(word[1].isupper() for word in around if word)

@@ -35,13 +35,7 @@ _SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
 def date_keys(form: str) -> frozenset[str]:
     """Return the days that a date may be, of any year; of one without a day, months."""
     dates = {read_date(form), read_date(form, months_first=True)}
-    return frozenset({_day(date) for date in dates if date} - {""})
-
-
-def _day(date: Date) -> str:
-    if not date.day:
-        return f"{date.month}/{date.year}" if date.year else ""
-    return f"{date.month}/{date.day}"
+    return frozenset(f"{date.month}/{date.day or date.year}" for date in dates if date)
 
 
 def phone_key(form: str) -> str | None:
