@@ -180,20 +180,16 @@ def _row(
         return Row(_barred(text, start, end, framed=framed), 1)
     cells: list[tuple[int, int, bool]] = []
     position, taken = start, 1
+    limit = lines[min(index + _MOST_LINES, len(lines) - 1)][1]
     while True:
-        first = position
-        while first < end and text[first] == " ":
-            first += 1
-        if first < end and text[first] == '"':
-            close = _closing(text, first + 1, lines, index)
-            if close is None:
+        if _OPENS.match(text, position, end):
+            quoted = _QUOTED.match(text, position, limit)
+            if quoted is None:
                 return Row((), 1)
-            last, number = close
-            taken, end = number - index + 1, lines[number][1]
-            cells.append((first + 1, last, True))
-            position = last + 1
-            while position < end and text[position] == " ":
-                position += 1
+            while lines[index + taken - 1][1] < quoted.end(1):
+                taken += 1
+            cells.append((*quoted.span(1), True))
+            position, end = quoted.end(), lines[index + taken - 1][1]
             if position < end and text[position] != separator:
                 return Row((), 1)
         else:
@@ -207,41 +203,18 @@ def _row(
 
 
 _MOST_LINES = 30
-
-
-def _closing(
-    text: str, start: int, lines: Sequence[Line], index: int
-) -> tuple[int, int] | None:
-    """Return where a quoted cell ends, and in which line; nothing if it never does."""
-    last = min(index + _MOST_LINES, len(lines) - 1)
-    end = lines[last][1]
-    position = start
-    while True:
-        mark = text.find('"', position, end)
-        if mark < 0:
-            return None
-        if text[mark + 1 : mark + 2] != '"':
-            number = index
-            while lines[number][1] < mark:
-                number += 1
-            return mark, number
-        position = mark + 2
+_OPENS = re.compile(r'[ ]*+"')
+_QUOTED = re.compile(r'[ ]*+"((?:[^"]|"")*+)"[ ]*+')
+_BAR = re.compile(r"(?<!\\)\|")
 
 
 def _barred(
     text: str, start: int, end: int, *, framed: bool
 ) -> list[tuple[int, int, bool]]:
     """Return the cells between bars; `framed` rows have one at both ends."""
-    cells, position = [], start
-    while True:
-        mark = text.find("|", position, end)
-        while mark > 0 and text[mark - 1] == "\\":
-            mark = text.find("|", mark + 1, end)
-        last = end if mark < 0 else mark
-        cells.append((position, last, False))
-        if mark < 0:
-            break
-        position = mark + 1
+    bars = [match.start() for match in _BAR.finditer(text, start, end)]
+    starts = [start, *(bar + 1 for bar in bars)]
+    cells = [(*pair, False) for pair in zip(starts, [*bars, end], strict=True)]
     if framed and cells and text[start:end].lstrip().startswith("|"):
         cells = cells[1:]
         if cells and text[start:end].rstrip().endswith("|"):
