@@ -84,13 +84,15 @@ def _check_weights() -> str:
     if not installed():  # an engine that needs them was refused
         return "not-installed"
     try:
-        _load_networks()
+        _load()
     except Exception as error:  # noqa: BLE001 -- a file of them may be damaged
         return strip_text(error).code
     return _OK
 
 
-_load_networks = cache(warm_up)
+@cache
+def _load() -> None:
+    warm_up()
 
 
 def _check_policy(engine: Engine, path: Path | None) -> str:
