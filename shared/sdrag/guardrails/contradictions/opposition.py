@@ -18,11 +18,14 @@ from sdrag.guardrails.statements.polarity import (
     polarity_differs,
 )
 from sdrag.guardrails.statements.quantities import DATES, Quantity, read_quantities
-from sdrag.guardrails.statements.words import PREFIX, TokenText, read_tokens
+from sdrag.guardrails.statements.words import TokenText, read_tokens
 from sdrag.vocabulary import Confidential
 
 SAME_SUBJECT = 0.6
 """The least share of the shorter sentence's words that both have."""
+
+_PREFIX = 5
+"""Letters by which relatives of a word are known."""
 
 Figures = tuple[Quantity, ...]
 
@@ -55,7 +58,7 @@ def read_sentence(sentence: str) -> SentenceFacts:
     return SentenceFacts(
         sentence,
         frozenset(
-            token.base[:PREFIX]
+            token.base[:_PREFIX]
             for at, token in enumerate(tokens)
             if token.content and at not in counted
         ),
@@ -137,7 +140,7 @@ def _antonyms(left: SentenceFacts, right: SentenceFacts) -> frozenset[str]:
         for facts in (left, right)
     )
     return frozenset(
-        word[:PREFIX]
+        word[:_PREFIX]
         for word_pair in ((a, b) for a in mine - theirs for b in theirs - mine)
         if are_opposite(*word_pair)
         for word in word_pair
@@ -146,7 +149,7 @@ def _antonyms(left: SentenceFacts, right: SentenceFacts) -> frozenset[str]:
 
 def _places(facts: SentenceFacts, words: frozenset[str]) -> Iterator[int]:
     for at, token in enumerate(facts.tokens):
-        if token.content and token.base[:PREFIX] in words:
+        if token.content and token.base[:_PREFIX] in words:
             yield at
 
 

@@ -25,11 +25,7 @@ from sdrag.guardrails.grounding import GroundingSection
 from sdrag.guardrails.statements.claims import Claim, claims
 from sdrag.guardrails.statements.judging import ask
 from sdrag.guardrails.statements.polarity import is_denied
-from sdrag.guardrails.statements.words import (
-    content_words,
-    is_among,
-    read_tokens,
-)
+from sdrag.guardrails.statements.words import content_words, read_tokens
 from sdrag.placeholders import Placeholders
 from sdrag.policy import Policy
 from sdrag.text import word_set
@@ -313,6 +309,5 @@ def split_claim(question: str, claim: str) -> list[str]:
 
 def _adds(question: str, claim: str) -> bool:
     """Say whether a claim has words that its question has not."""
-    asked = content_words(question)
     words = set(content_words(claim)) - _SAYS_SO
-    return not all(is_among(word, asked) for word in words)
+    return not words <= set(content_words(question))

@@ -38,7 +38,6 @@ from sdrag.guardrails.statements.quantities import read_quantities
 from sdrag.guardrails.statements.words import (
     TokenText,
     content_words,
-    is_among,
     is_function_word,
     read_sentences,
     read_tokens,
@@ -153,7 +152,7 @@ def _novelty(spoken: Sequence[str], closeness: Row, known: frozenset[str]) -> fl
         (
             1.0 - float(close)
             for word, close in zip(spoken, closeness, strict=False)
-            if not all(is_among(each, known) for each in content_words(word))
+            if not known.issuperset(content_words(word))
         ),
         default=0.0,
     )
@@ -178,7 +177,7 @@ def _nearest(weights: Weights, sets: Sequence[frozenset[str]]) -> list[int]:
 
 
 def _coverage(weights: Weights, words: frozenset[str]) -> float:
-    return sum(weight for word, weight in weights.items() if is_among(word, words))
+    return sum(weight for word, weight in weights.items() if word in words)
 
 
 def _embed(

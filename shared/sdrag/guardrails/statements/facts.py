@@ -19,11 +19,7 @@ from sdrag.guardrails.statements.quantities import (
     read_periods,
     read_quantities,
 )
-from sdrag.guardrails.statements.words import (
-    TokenText,
-    is_among,
-    is_function_word,
-)
+from sdrag.guardrails.statements.words import TokenText, is_function_word
 from sdrag.text import word_set
 from sdrag.text.dates import MONTHS, WEEKDAYS
 
@@ -208,29 +204,19 @@ def _is_misplaced(
     if not wanted or len(wanted) == len(items):
         return False
     nearest, shared = _contexts(evidence, items)
-    known = {token.base for token in evidence if token.content}
     inside = {at for first, to in places for at in range(first, to)}
     words = {
         token.base
         for at, token in enumerate(claim)
-        if token.content and at not in inside and is_among(token.base, known)
-    }
+        if token.content and at not in inside
+    } & {token.base for token in evidence if token.content}
     kept = set().union(*(nearest[index] | shared[index] for index in wanted))
     for index, item in enumerate(items):
         if item.wanted:
             continue
-        pull = sum(
-            is_among(word, nearest[index]) and not is_among(word, kept)
-            for word in words
-        )
+        pull = len(words & nearest[index] - kept)
         others = nearest[index] | shared[index]
-        hold = max(
-            sum(
-                is_among(word, nearest[at] - shared[at]) and not is_among(word, others)
-                for word in words
-            )
-            for at in wanted
-        )
+        hold = max(len(words & nearest[at] - shared[at] - others) for at in wanted)
         if pull > hold and pull - hold >= share * len(words):
             return True
     return False

@@ -15,11 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from sdrag.guardrails.statements.words import (
-    Token,
-    TokenText,
-    is_among,
-)
+from sdrag.guardrails.statements.words import Token, TokenText
 from sdrag.text import word_set
 from sdrag.text.stemming import stem
 from sdrag.vocabulary import Confidential
@@ -84,29 +80,26 @@ def _denies(piece: Sequence[Token], at: int) -> bool:
 def _align(clause: _Clause, known: Iterable[_Clause]) -> list[_Clause]:
     """Return the clauses of the evidence that have most of a clause's words."""
     words = clause.words - _DENIALS
-    scores = [(_score(words, other), other) for other in known]
+    scores = [
+        (
+            len(words & other.words)
+            + _INHERITED * len((words & other.inherited) - other.words),
+            other,
+        )
+        for other in known
+    ]
     best = max((score for score, _ in scores), default=0.0)
     if best < _COVERED * len(words):
         return []
     return [other for score, other in scores if score == best]
 
 
-def _score(words: Iterable[str], other: _Clause) -> float:
-    return sum(
-        1.0
-        if is_among(word, other.words)
-        else _INHERITED * is_among(word, other.inherited)
-        for word in words
-    )
-
-
 def _agrees(clause: _Clause, other: _Clause) -> bool:
     """Say whether denials and antonyms cancel each other out."""
-    mine = {word for word in clause.words if not is_among(word, other.words)}
-    theirs = [word for word in other.words if not is_among(word, clause.words)]
+    theirs = other.words - clause.words
     turned = sum(
         any(are_opposite(word, antonym) for antonym in theirs)
-        for word in mine - other.inherited
+        for word in clause.words - other.words - other.inherited
     )
     return (clause.denied != other.denied) == (turned % 2 == 1)
 

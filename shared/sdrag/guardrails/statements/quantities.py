@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sdrag.guardrails.statements.words import TokenText, is_function_word
+from sdrag.guardrails.statements.words import TokenText
 from sdrag.text import word_set
 from sdrag.text.dates import MONTHS, NUMBER_WORDS, WEEKDAYS
 from sdrag.text.stemming import stem
@@ -243,11 +243,6 @@ def _unit(tokens: TokenText, at: int, to: int) -> tuple[str, bool, int]:
         return _UNITS[first], True, to + 1
     if not (first.isalpha() and tokens[to].content):
         return "", False, to
-    for kind in (second, _word(tokens, to + 2)):  # *20 vacation days*
-        if kind in _UNITS and kind not in _LETTERS:
-            return _UNITS[kind], True, to
-        if not kind.isalpha() or is_function_word(kind):
-            break
     return stem(first), False, to
 
 

@@ -10,7 +10,7 @@ sum is of money, the letter touches the number, or what is counted follows.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sdrag.text import word_set
@@ -78,8 +78,6 @@ _CONJUNCTIONS = word_set(
     "and but or nor while although though whereas because if unless who whom which"
     " whose that when where"
 )
-PREFIX = 5
-"""Letters by which relatives of a word are known."""
 
 
 def is_function_word(word: str) -> bool:
@@ -94,16 +92,6 @@ def content_words(text: str) -> list[str]:
         for word in _WORD.findall(fold_text(write_out_figures(text)))
         if word not in _FUNCTION
     ]
-
-
-def is_among(word: str, words: Collection[str]) -> bool:
-    """Say whether a stem, or a near relative, is among others."""
-    if word in words:
-        return True
-    if len(word) < PREFIX or not word.isalpha():
-        return False
-    beginning = word[:PREFIX]
-    return any(other.startswith(beginning) and other.isalpha() for other in words)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
