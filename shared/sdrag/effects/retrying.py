@@ -156,12 +156,8 @@ def _is_refusal(error: BaseException) -> bool:
 def _status(error: BaseException) -> int | None:
     statuses = [_read(error, name) for name in ("status_code", "http_status", "code")]
     statuses.append(_read(_read(error, "response"), "status_code"))
-    return next((int(status) for status in statuses if _is_http(status)), None)
-
-
-def _is_http(status: object) -> bool:
-    is_number = isinstance(status, int) and not isinstance(status, bool)
-    return is_number and status in _HTTP
+    numbers = (int(each) for each in statuses if isinstance(each, int))  # or an enum
+    return next((number for number in numbers if number in _HTTP), None)
 
 
 def _retry_after(error: BaseException) -> float:

@@ -40,7 +40,9 @@ class Network:
 
     def __init__(self, graph: Traversable, weights: Traversable | None = None) -> None:
         model = read_packaged(graph)
-        named = _load_published() | (_load(weights) if weights else {})  # type: ignore[arg-type]
+        published = _load(files(__package__).joinpath("minilm.safetensors"))  # type: ignore[arg-type]
+        named = {_PUBLISHED + name: row for name, row in published.items()}
+        named |= _load(weights) if weights else {}  # type: ignore[arg-type]
         held = {name: row for name, row in named.items() if _names(model, name)}
         options = onnxruntime.SessionOptions()
         options.add_external_initializers([*held], [*held.values()])
@@ -80,12 +82,6 @@ def count_threads() -> int:
 def _names(model: bytes, weights: str) -> bool:
     """Say whether a graph has weights of a name, which is field 8 of a tensor."""
     return bytes([8 << 3 | 2, len(weights)]) + weights.encode() in model
-
-
-@cache
-def _load_published() -> dict[str, Any]:
-    path = files(__package__).joinpath("minilm.safetensors")
-    return {_PUBLISHED + name: row for name, row in _load(path).items()}  # type: ignore[arg-type]
 
 
 @cache

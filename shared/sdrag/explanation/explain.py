@@ -230,14 +230,12 @@ def _hidden(cutter: Cutter, index: int) -> Iterator[ExplainedSpan]:
     whole = Span(0, len(cutter.texts.passages[index].text))
     findings = cutter.located.findings.get(index, ())
     for name in cutter.applied[index]:
-        if why := _why_whole(cutter, index, name):
+        doubt = "undecided" if (index, name) in cutter.doubts else ""
+        if why := cutter.propagation.setup.blanket_rules.get(name, doubt):
             yield ExplainedSpan(whole, name, (Cause(why),))
             continue
-        taken: dict[Span, None] = {}
-        for span, names in cutter.propagation.take(index).items():
-            if name in names:
-                taken[span] = None
-        merged = merge(taken)
+        taken = cutter.propagation.take(index)
+        merged = merge(span for span, names in taken.items() if name in names)
         starts = [span.start for span in merged]
         found: list[list[Finding]] = [[] for _ in merged]
         for finding in findings:
@@ -248,13 +246,6 @@ def _hidden(cutter: Cutter, index: int) -> Iterator[ExplainedSpan]:
                     each.append(finding)
         for span, of_span in zip(merged, found, strict=True):
             yield ExplainedSpan(span, name, _causes(span, of_span))
-
-
-def _why_whole(cutter: Cutter, index: int, name: str) -> str:
-    """Return why a constraint withholds all of a passage; empty where it does not."""
-    if name in cutter.propagation.setup.blanket_rules:
-        return cutter.propagation.setup.blanket_rules[name]
-    return "undecided" if (index, name) in cutter.doubts else ""
 
 
 def _causes(span: Span, findings: Iterable[Finding]) -> tuple[Cause, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from html import escape
 from importlib.resources import files
@@ -67,18 +67,13 @@ class Cause:
         words = FOUND_BY.get(self.by, "found by {by}")
         kind, share = self.type or "that was asked for", ""
         if self.confidence is not None:
-            share = (
-                f"; about {max(1, round(10 * self.confidence))} in 10 such are right"
-            )
+            tenths = max(1, round(10 * self.confidence))
+            share = f"; about {tenths} in 10 such are right"
         return words.format(by=self.by, type=kind, share=share)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {
-            "by": self.by,
-            "type": self.type,
-            "confidence": self.confidence,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,30 +94,27 @@ class _Rows:
 
     def write(self, connection: sa.Connection) -> dict[str, int]:
         """Write all tables anew."""
-        counts = {
-            table.name: _rewrite(connection, table, change)
-            for table, change in self._changes.items()
-        }
-        return {**counts, "values": connection.execute(value.delete()).rowcount}
-
-    @property
-    def _changes(self) -> Mapping[sa.Table, Callable[[Any], _Row]]:
-        return {
+        changes: Mapping[sa.Table, Callable[[Any], _Row]] = {
             chunk: self._chunk,
-            binding: lambda row: {**row._mapping, "rule": self._move(row.rule)},  # noqa: SLF001
+            binding: lambda row: self._moved(row, "rule"),
             finding: self._finding,
             form: self._form,
             shown: self._shown,
         }
+        counts = {
+            table.name: _rewrite(connection, table, change)
+            for table, change in changes.items()
+        }
+        return {**counts, "values": connection.execute(value.delete()).rowcount}
+
+    def _moved(self, row: Any, *hashes: str) -> _Row:
+        """Return a row with such columns moved, where there is something in them."""
+        kept = dict(row._mapping)  # noqa: SLF001 -- SQLAlchemy's own
+        return kept | {n: self._move(kept[n]) for n in hashes if kept[n] is not None}
 
     def _chunk(self, row: Any) -> _Row:
-        document = row.document
-        return {
-            "id": row.id,
-            "fingerprint": self._move(row.fingerprint),
-            "rules": join_rules(map(self._move, split_rules(row.rules))),
-            "document": document and self._move(document),
-        }
+        rules = join_rules(map(self._move, split_rules(row.rules)))
+        return self._moved(row, "fingerprint", "document") | {"rules": rules}
 
     def _finding(self, row: Any) -> _Row:
         known, engine = self._before.read_row(row), row.engine
@@ -141,13 +138,8 @@ class _Rows:
         return self._after.write_forms(self._move(row.document), forms)
 
     def _shown(self, row: Any) -> _Row:
-        return {
-            "session": self._move(row.session),
-            "text": self._move(row.text),
-            "document": self._move(row.document),
-            "facts": self._new.cover_written(self._old.uncover_written(row.facts)),
-            "until": row.until,
-        }
+        facts = self._new.cover_written(self._old.uncover_written(row.facts))
+        return self._moved(row, "session", "text", "document") | {"facts": facts}
 
 
 def _rewrite(
