@@ -31,9 +31,7 @@ with require_extra("langchain", "langchain_sdrag"):
     from langchain_sdrag.source_separation import separated_prompt, separated_sources
 
 if TYPE_CHECKING:
-    from langchain_sdrag.agent_middleware import (
-        SelectiveDisclosureMiddleware,
-    )
+    from langchain_sdrag.agent_middleware import SelectiveDisclosureMiddleware
 
 __all__ = [
     "AnswerGuard",

@@ -182,8 +182,10 @@ class SelectiveDisclosureMiddleware(
         self, do: Caller, request: ToolCallRequest, handler: Callable[..., Any]
     ) -> Any:
         """Return what may be disclosed of an answer, or the error of a guarded tool."""
-        if (release := self._release_of(request)) is None:
+        call, tool = request.tool_call, request.tool
+        if not self._guards(call["name"] if tool is None else tool.name):
             return await do(handler, handler, request)
+        release = self._release(request.runtime, tool_question(call["args"].values()))
         answer = await do(handler, handler, _guard(request, release))
         try:  # another middleware may answer, or a tool of its own
             return await release.redact_answer(do, request, answer)
@@ -202,13 +204,6 @@ class SelectiveDisclosureMiddleware(
             and not release.is_stamped(message)
         ]
         return {"messages": messages} if messages else None
-
-    def _release_of(self, request: ToolCallRequest) -> Release | None:
-        """Return what redacts the answer to a call; None where it is not guarded."""
-        call, tool = request.tool_call, request.tool
-        if not self._guards(call["name"] if tool is None else tool.name):
-            return None
-        return self._release(request.runtime, tool_question(call["args"].values()))
 
     def _guards(self, name: str | None) -> bool:
         return self._names is None or name is None or name in self._names

@@ -40,7 +40,14 @@ def passages_of(documents: Iterable[object]) -> tuple[Passage, ...]:
 
 def documents_of(passages: Sequence[Passage]) -> list[Document]:
     """Build the documents that leave."""
-    return [_document_of(passage) for passage in passages]
+    documents = []
+    for passage in passages:
+        metadata = dict(passage.metadata)
+        if passage.score is not None:
+            metadata[SCORE_KEY] = passage.score
+        id_ = None if is_unnamed(passage) else passage.id
+        documents.append(Document(passage.text, id=id_, metadata=metadata))
+    return documents
 
 
 def passage_of(document: object) -> Passage:
@@ -57,17 +64,6 @@ def passage_of(document: object) -> Passage:
         metadata=metadata,
         score=_number(metadata.get(SCORE_KEY)),
         document_id=name_document(metadata),
-    )
-
-
-def _document_of(passage: Passage) -> Document:
-    metadata = dict(passage.metadata)
-    if passage.score is not None:
-        metadata[SCORE_KEY] = passage.score
-    return Document(
-        id=None if is_unnamed(passage) else passage.id,
-        page_content=passage.text,
-        metadata=metadata,
     )
 
 

@@ -13,12 +13,7 @@ else is refused, and no model is called.
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Iterator,
-    Mapping,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -160,22 +155,15 @@ class HighlightAndSummarize(
         engine, asked = self._read(given)
 
         async def respond(do: Caller, run: BaseCallbackManager) -> Output:
-            return await self._answer(do, engine, asked, run)
+            steps = answer(asked, make_settings(engine, self._highlighter))
+            answered = await enforce(do, engine, steps, run)
+            if not self.return_sources:
+                return answered.text
+            sources = documents_of(cite(answered.highlights, asked))
+            ending = answered.ending.as_dict()
+            return {"answer": answered.text, "sources": sources, **ending}
 
         return _count(asked), respond
-
-    async def _answer(
-        self, do: Caller, engine: Engine, asked: Inquiry, run: BaseCallbackManager
-    ) -> Output:
-        steps = answer(asked, make_settings(engine, self._highlighter))
-        answered = await enforce(do, engine, steps, run)
-        if not self.return_sources:
-            return answered.text
-        return {
-            "answer": answered.text,
-            "sources": documents_of(cite(answered.highlights, asked)),
-            **answered.ending.as_dict(),
-        }
 
     async def _stream(
         self, do: Caller, engine: Engine, asked: Inquiry, run: BaseCallbackManager

@@ -34,7 +34,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion, is_cut_off
-from sdrag.errors import UsageError
+from sdrag.errors import UsageError, check_type
 
 Model = Runnable[Any, Any]
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict")
@@ -42,14 +42,8 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict")
 
 
 def complete(llm: Model) -> Port[Prompt, Completion | str]:
-    """
-    Ask the application's model.
-
-    Args:
-        llm: A chat model, a completion model, or any runnable over messages.
-    """
-    if not isinstance(llm, Runnable):
-        raise UsageError(f"A {type(llm).__name__} is no LangChain model.")
+    """Ask a chat model, a completion model, or any runnable over messages."""
+    check_type(llm, Runnable, "LangChain model")
     model, abilities = detach(llm), Abilities()
     is_seen = all(isinstance(part, BaseLanguageModel) for part in _parts(llm))
 
@@ -71,10 +65,7 @@ def complete(llm: Model) -> Port[Prompt, Completion | str]:
 
 def embed(embeddings: Embeddings) -> Port[Embed, Sequence[Sequence[float]]]:
     """Embed with the application's model."""
-    if not isinstance(embeddings, Embeddings):
-        raise UsageError(
-            f"A {type(embeddings).__name__} is no LangChain embedding model."
-        )
+    check_type(embeddings, Embeddings, "LangChain embedding model")
 
     async def vectors(do: Caller, effect: Embed) -> Sequence[Sequence[float]]:
         texts = list(effect.items)
@@ -198,14 +189,18 @@ def _cut_off(error: Any) -> AIMessage:
     )
 
 
+def _message(reply: Any) -> Any:
+    return reply.get("raw") if isinstance(reply, dict) else reply
+
+
 def _is_cut_off(reply: Any) -> bool:
-    message = reply.get("raw") if isinstance(reply, dict) else reply
-    return is_cut_off((getattr(message, "response_metadata", None) or {}).get)
+    metadata = getattr(_message(reply), "response_metadata", None) or {}
+    return is_cut_off(metadata.get)
 
 
 def _thinks(reply: Any) -> bool:
     """Say whether a reply was cut off while the model was still thinking."""
-    message: Any = reply.get("raw") if isinstance(reply, dict) else reply
+    message = _message(reply)
     if not _is_cut_off(reply):
         return False
     usage = message.usage_metadata or {}
@@ -226,8 +221,7 @@ def _hold_to_format(model: Model, reply_format: type[BaseModel] | None) -> Model
 
 def _completion(reply: Any) -> Completion:
     """Return what the model said, and what its message says of its tokens."""
-    message = reply.get("raw") if isinstance(reply, dict) else reply
-    usage: Any = getattr(message, "usage_metadata", None) or {}
+    usage: Any = getattr(_message(reply), "usage_metadata", None) or {}
     counts = usage.get("input_tokens"), usage.get("output_tokens")
     return Completion(_text(reply), *counts, _is_cut_off(reply))
 

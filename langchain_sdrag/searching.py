@@ -103,9 +103,8 @@ def search_with(
         query = effect.items[0]
         documents = await do(target.invoke, target.ainvoke, query, **given)
         if not isinstance(documents, Sequence) or isinstance(documents, str):
-            raise HostError(
-                f"The retriever returned a {type(documents).__name__}, not a list."
-            )
+            kind = type(documents).__name__
+            raise HostError(f"The retriever returned a {kind}, not a list.")
         return passages_of(documents)
 
     return make_port(search)

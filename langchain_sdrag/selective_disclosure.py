@@ -103,9 +103,8 @@ class SelectiveDisclosureRetriever(
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
-        return run_sync(
-            self._retrieve(call_sync, query, run_manager.get_child(), **options)
-        )
+        run = run_manager.get_child()
+        return run_sync(self._retrieve(call_sync, query, run, **options))
 
     async def _aget_relevant_documents(
         self,
@@ -114,9 +113,8 @@ class SelectiveDisclosureRetriever(
         run_manager: AsyncCallbackManagerForRetrieverRun,
         **options: Any,
     ) -> list[Document]:
-        return await self._retrieve(
-            call_async, query, run_manager.get_child(), **options
-        )
+        run = run_manager.get_child()
+        return await self._retrieve(call_async, query, run, **options)
 
     async def _retrieve(
         self,

@@ -81,7 +81,7 @@ def hide_from_tracers(
             if isinstance(value, BaseCallbackHandler | BaseCallbackManager):
                 stack.enter_context(_hold(variable, None))
         configurable = without_graph(
-            ensure_config().get("configurable", {}), stream_writer=_write_nothing
+            ensure_config().get("configurable", {}), stream_writer=lambda _: None
         )
         hidden = RunnableConfig(callbacks=[*SILENT], configurable=configurable)
         stack.enter_context(inherit_config(hidden))
@@ -107,10 +107,6 @@ def without_graph(configurable: dict[str, Any], **replaced: Any) -> dict[str, An
         elif not key.startswith("__"):
             kept[key] = value
     return kept
-
-
-def _write_nothing(_: object) -> None:
-    """Stand in for the writer of a stream."""
 
 
 @contextmanager

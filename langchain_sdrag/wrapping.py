@@ -38,12 +38,7 @@ from langchain_core.callbacks import (
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from langchain_sdrag.models import (
-    complete,
-    context_window,
-    embed,
-    model_name,
-)
+from langchain_sdrag.models import complete, context_window, embed, model_name
 from langchain_sdrag.tracing import hide_from_tracers, inherit_config
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.effects.steps import Steps
@@ -66,13 +61,8 @@ Input = TypeVar("Input")
 Output = TypeVar("Output")
 Work = Callable[[Caller, BaseCallbackManager], Coroutine[Any, Any, Any]]
 """What a call does, given a caller and the callbacks of its run."""
-LANGCHAIN = Framework(
-    complete,
-    embed,
-    model_name,
-    context_window,
-    partial(hide_from_tracers, child=None),
-)
+_hide = partial(hide_from_tracers, child=None)
+LANGCHAIN = Framework(complete, embed, model_name, context_window, _hide)
 PrincipalResolver = Callable[[RunnableConfig], Principal | None]
 
 
