@@ -99,13 +99,9 @@ class AnswerGuard(SynthesizerWrapper):
             return Response(self._empty_response)
         engine, inner = self.in_force(), self._synthesizer
         bundle = QueryBundle(query) if isinstance(query, str) else query
-        response = await do(
-            inner.synthesize,
-            inner.asynthesize,
-            query,
-            _number_if_cited(nodes, engine.policy),
-            **others,
-        )
+        ask, aask = inner.synthesize, inner.asynthesize
+        numbered = _number_if_cited(nodes, engine.policy)
+        response = await do(ask, aask, query, numbered, **others)
         text, passages = await _whole(response), passages_of(nodes)
         draft = draft_of(bundle.query_str, text, passages, engine.policy)
         principal = principal_of(engine, bundle)

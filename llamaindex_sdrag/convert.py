@@ -77,11 +77,9 @@ def nodes_of(
                 id_=passage.id,
                 text=passage.text,
                 metadata=dict(passage.metadata),
-                excluded_llm_metadata_keys=[
-                    key for key in passage.metadata if key in llm
-                ],
+                excluded_llm_metadata_keys=[k for k in passage.metadata if k in llm],
                 excluded_embed_metadata_keys=[
-                    key for key in passage.metadata if key in embed
+                    k for k in passage.metadata if k in embed
                 ],
                 **templates,
             ),

@@ -181,12 +181,8 @@ def _without_workflow() -> Iterator[None]:
     with ExitStack() as stack:
         for variable, value in copy_context().items():
             if isinstance(value, ref) and isinstance(value(), Context):
-                stack.callback(variable.reset, variable.set(_no_context))
+                stack.callback(variable.reset, variable.set(lambda: None))
         yield
-
-
-def _no_context() -> None:
-    """Stand in for a reference to the context of a step."""
 
 
 def _nodes_in(output: ToolOutput, policy: Policy) -> list[NodeWithScore]:

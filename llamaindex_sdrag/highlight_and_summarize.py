@@ -139,16 +139,12 @@ class HighlightAndSummarize(NodeSynthesizer):
         return response
 
     async def _answer(
-        self,
-        do: Caller,
-        engine: Engine,
-        asked: Inquiry,
-        principal: Principal | None,
+        self, do: Caller, engine: Engine, asked: Inquiry, asker: Principal | None
     ) -> RESPONSE_TYPE:
         settings = make_settings(engine, self._highlighter)
         evidence = engine.policy.metadata.evidence
         if not self._streaming:
-            answered = await enforce(do, engine, answer(asked, settings), principal)
+            answered = await enforce(do, engine, answer(asked, settings), asker)
             nodes = nodes_of(cite(answered.highlights, asked), evidence)
             metadata = _metadata(nodes) | _end(answered.ending)
             return Response(answered.text, nodes, metadata)
@@ -157,7 +153,7 @@ class HighlightAndSummarize(NodeSynthesizer):
             engine.runner(),
             partial(hide_from_tracers, engine.policy),
             partial(_chunks, do, engine.llm),
-            partial(enforce, do, engine, principal=principal),
+            partial(enforce, do, engine, principal=asker),
         )
         pieces = seal_stream(stream(asked, settings, host))
         highlights: Any = await anext(pieces)  # they come before the first word

@@ -44,7 +44,7 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import Abilities, cannot
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion, is_cut_off
-from sdrag.errors import UsageError
+from sdrag.errors import check_type
 
 _STEP = 250
 """Tokens: limits are rounded up to such steps, so that few copies of a model differ."""
@@ -52,8 +52,7 @@ _STEP = 250
 
 def complete(llm: LLM) -> Port[Prompt, Completion | str]:
     """Ask the application's model."""
-    if not isinstance(llm, LLM):
-        raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
+    check_type(llm, LLM, "LlamaIndex model")
     abilities = Abilities()
 
     @cache  # each copy opens connections of its own
@@ -83,8 +82,7 @@ async def _ask(
         try:
             return await _fill_in(do, model, history, prompt.reply_format)
         except Exception as error:
-            is_unknown = cannot(error)
-            if not is_unknown:
+            if not (is_unknown := cannot(error)):
                 raise
     response = await do(model.chat, model.achat, history)
     if is_unknown:
@@ -117,27 +115,20 @@ def _limit(model: LLM, tokens: int) -> LLM:
 
 def embed(embeddings: BaseEmbedding) -> Port[Embed, Sequence[Sequence[float]]]:
     """Embed with the application's model."""
-    if not isinstance(embeddings, BaseEmbedding):
-        raise UsageError(
-            f"A {type(embeddings).__name__} is no LlamaIndex embedding model."
-        )
+    check_type(embeddings, BaseEmbedding, "LlamaIndex embedding model")
     model = embeddings.model_copy(update={"embeddings_cache": None})
 
     async def vectors(do: Caller, effect: Embed) -> Sequence[Sequence[float]]:
         mute(model.callback_manager)
         texts = list(effect.items)
         if not effect.query:
-            batch, abatch = (
-                model.get_text_embedding_batch,
-                model.aget_text_embedding_batch,
-            )
-            return await do(batch, abatch, texts)
+            batch = model.get_text_embedding_batch
+            return await do(batch, model.aget_text_embedding_batch, texts)
         query, aquery = model.get_query_embedding, model.aget_query_embedding
         return [await do(query, aquery, text) for text in texts]
 
-    return _drop_blocking(
-        make_port(vectors), model, "_aget_text_embedding", BaseEmbedding
-    )
+    port = make_port(vectors)
+    return _drop_blocking(port, model, "_aget_text_embedding", BaseEmbedding)
 
 
 def model_name(model: LLM | BaseEmbedding) -> str:
@@ -155,11 +146,10 @@ def context_window(llm: LLM) -> int | None:
     metadata = llm.metadata
     window = metadata.context_window
     given = llm if "context_window" in type(llm).model_fields else metadata
-    if window == DEFAULT_CONTEXT_WINDOW and (
-        "context_window" not in given.model_fields_set
-    ):
+    is_said = "context_window" in given.model_fields_set
+    if window <= 0 or (window == DEFAULT_CONTEXT_WINDOW and not is_said):
         return None
-    return window if window > 0 else None
+    return window
 
 
 def messages(prompt: Prompt) -> list[ChatMessage]:
