@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from sdrag.detectors import Detector, detector_identity
@@ -33,7 +33,7 @@ from sdrag.framework import NO_FRAMEWORK, Framework, Model, local_embeddings
 from sdrag.guardrails.grounding import GroundingSection
 from sdrag.guardrails.injection import InjectionSection
 from sdrag.guardrails.injection.scan import scan_passages
-from sdrag.options import JudgeName, Judges, Options
+from sdrag.options import JudgeName, Options
 from sdrag.policy import GUARDS, Policy, PolicySource, check_not_empty
 from sdrag.privacy.log_privacy import warn_without_filter
 from sdrag.privacy.operator_warnings import (
@@ -80,7 +80,6 @@ class Configuration(Confidential):
     A policy, and what enforces it.
 
     Args:
-        ports: How the models and the host are asked.
         state: What is remembered; None where this stage remembers nothing.
         warnings: Tells the operator once what the requests show.
     """
@@ -91,8 +90,6 @@ class Configuration(Confidential):
     options: Options
     stage: Stage
     framework: Framework
-    limits: Limits
-    ports: Ports
     disclosure: DisclosureSetup
     state: State | None
     warnings: OperatorWarnings
@@ -130,68 +127,64 @@ class Configuration(Confidential):
             warn_without_filter()
         read, chosen = Policy.read(policy), options or Options()
         check_type(chosen, Options, "options")
-        ports = Ports(
-            complete=None if llm is None else framework.complete(llm),
+        given = {"llm": llm, "embeddings": embeddings, "options": chosen}
+        self.__dict__.update(given, policy=read, stage=stage, framework=framework)
+        _check(self, has_state=state is not None)
+        setup, warnings = self._make_setup(state), OperatorWarnings()
+        kept = setup.state if stage in _LOCATING or state is not None else None
+        self.__dict__.update(disclosure=setup, state=kept, warnings=warnings)
+        self._warn()
+
+    @cached_property
+    def ports(self) -> Ports:
+        """How the models and the host are asked."""
+        framework, embeddings = self.framework, self.embeddings
+        return Ports(
+            complete=framework.complete(self.llm) if self.has_model else None,
             embed=(
                 local_embeddings()
                 if embeddings is None
                 else framework.embed(embeddings)
             ),
-            score=chosen.score,
-            authorize=chosen.authorization,
+            score=self.options.score,
+            authorize=self.options.authorization,
         )
-        has_model, has_state = llm is not None, state is not None
-        has_embeddings = embeddings is not None or installed()
-        _check_models(read, stage, chosen.judges, has_model=has_model)
-        if read.session is not None and stage in _SHOWING and not has_state:
-            raise UsageError(
-                "The policy limits what a session is shown, and no state was passed.",
-                hint='Pass `state="sdrag.sqlite"`, or a URL that all processes open.',
-            )
-        if stage == "restore" and not (read.disclosure.restore and has_state):
-            raise UsageError(
-                "Nothing is restored without `disclosure.restore: true` in the policy"
-                " and the state of the retriever.",
-                hint="Pass `state=`: the object, or the path of both.",
-            )
-        _check_extra(read, stage, has_model=has_model, has_embeddings=has_embeddings)
-        if stage in RELEASING:
-            check_understood(read, has_model=has_model, detector=chosen.detector)
-        limits = Limits(seconds=read.disclosure.timeout_seconds)
-        if isinstance(llm, Model):
-            limits = llm.limit(limits)
-        limits = chosen.limits or limits
-        window = framework.context_window(llm) if has_model else None
-        seconds = min(WAIT_SECONDS, read.disclosure.timeout_seconds)
-        disclosure = DisclosureSetup(
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The bounds of model calls and of local work."""
+        limits = Limits(seconds=self.policy.disclosure.timeout_seconds)
+        if isinstance(self.llm, Model):
+            limits = self.llm.limit(limits)
+        return self.options.limits or limits
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a language model."""
+        return self.llm is not None
+
+    def _make_setup(self, state: StateSource) -> DisclosureSetup:
+        policy, framework, has_model = self.policy, self.framework, self.has_model
+        window = framework.context_window(self.llm) if has_model else None
+        seconds = min(WAIT_SECONDS, policy.disclosure.timeout_seconds)
+        local = LocalDetector(off=policy.disclosure.recognisers_off)
+        host = self.options.detector
+        both = local if host is None else UnionDetector((local, host))
+        setup = DisclosureSetup(
             # The rest of a window is for instructions, constraints and the reply.
-            policy=read if window is None else read.limit_tokens(window // 2),
+            policy=policy if window is None else policy.limit_tokens(window // 2),
             # Its vectors are of these embeddings, so no other wrapper sees them.
             state=open_state(state, timeout_seconds=seconds).remembering(),
-            locator=_make_locator(read, chosen),
+            locator=LocalLocator(both, policy.disclosure.sensitivity, off=local.off),
             has_model=has_model,
-            has_embeddings=has_embeddings,
-            model_id=framework.model_name(llm) if has_model else "",
-            suspects=partial(_find_suspects, policy=read),
-            limits=limits,
+            has_embeddings=self.embeddings is not None or installed(),
+            model_id=framework.model_name(self.llm) if has_model else "",
+            suspects=partial(_find_suspects, policy=policy),
+            limits=self.limits,
         )
-        if read.disclosure.restore:
-            disclosure.state.values.cipher()  # a missing extra is an error now
-        remembers = stage in _LOCATING or has_state
-        self.__dict__.update(
-            policy=read,
-            llm=llm,
-            embeddings=embeddings,
-            options=chosen,
-            stage=stage,
-            framework=framework,
-            limits=limits,
-            ports=ports,
-            disclosure=disclosure,
-            state=disclosure.state if remembers else None,
-            warnings=OperatorWarnings(),
-        )
-        self._warn()
+        if policy.disclosure.restore:
+            setup.state.values.cipher()  # a missing extra is an error now
+        return setup
 
     def _warn(self) -> None:
         """Warn the operator of what is allowed, and seldom meant."""
@@ -246,14 +239,6 @@ class Configuration(Confidential):
         return "/".join(names)
 
 
-def _make_locator(policy: Policy, options: Options) -> LocalLocator:
-    """Unite the application's detector with the local one."""
-    local = LocalDetector(off=policy.disclosure.recognisers_off)
-    detector = options.detector
-    both = local if detector is None else UnionDetector((local, detector))
-    return LocalLocator(both, policy.disclosure.sensitivity, off=local.off)
-
-
 def _find_suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]:
     """Say which texts speak to a model; one that cannot be scanned may."""
     section = policy.injection or InjectionSection()
@@ -261,10 +246,33 @@ def _find_suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[b
     return [isinstance(scan, Failure) or bool(scan.value.suspicions) for scan in scans]
 
 
-def _check_models(
-    policy: Policy, stage: Stage, judges: Judges, *, has_model: bool
-) -> None:
+def _check(given: Configuration, *, has_state: bool) -> None:
+    """Refuse a policy that could not be enforced."""
+    policy, stage = given.policy, given.stage
+    has_model = given.ports.complete is not None  # a model of no kind is refused
+    _check_models(given)
+    if policy.session is not None and stage in _SHOWING and not has_state:
+        raise UsageError(
+            "The policy limits what a session is shown, and no state was passed.",
+            hint='Pass `state="sdrag.sqlite"`, or a URL that all processes open.',
+        )
+    if stage == "restore" and not (policy.disclosure.restore and has_state):
+        raise UsageError(
+            "Nothing is restored without `disclosure.restore: true` in the policy"
+            " and the state of the retriever.",
+            hint="Pass `state=`: the object, or the path of both.",
+        )
+    if not installed():
+        for feature in (*_need_networks(given), *_need_embeddings(given)):
+            raise MissingExtraError(feature, "local")
+    if stage in RELEASING:
+        detector = given.options.detector
+        check_understood(policy, has_model=has_model, detector=detector)
+
+
+def _check_models(given: Configuration) -> None:
     """Refuse a policy that asks for a model that is not there."""
+    policy, stage = given.policy, given.stage
     if stage in RELEASING:
         check_not_empty(policy)
     asked: list[tuple[str, JudgeName]] = [
@@ -274,13 +282,13 @@ def _check_models(
         and guard.judge
         and guard.stage in _GUARDED.get(stage, ())
     ]
-    if _checks_summaries(policy, stage, has_model=has_model):
+    if _checks_summaries(given):
         asked.append((_judging(policy), "entailment"))
     for method, name in asked:
         missing = ""
-        if method == "nli" and name not in judges:
+        if method == "nli" and name not in given.options.judges:
             missing = f'judges={{"{name}": ...}}'
-        if method == "llm" and not has_model:
+        if method == "llm" and not given.has_model:
             missing = "llm=..."
         if missing:
             raise UsageError(
@@ -293,25 +301,14 @@ def _judging(policy: Policy) -> str:
     return (policy.grounding or GroundingSection()).method
 
 
-def _checks_summaries(policy: Policy, stage: Stage, *, has_model: bool) -> bool:
-    return stage == "highlight" and has_model and policy.highlight.grounded
+def _checks_summaries(given: Configuration) -> bool:
+    grounded = given.policy.highlight.grounded
+    return given.stage == "highlight" and given.has_model and grounded
 
 
-def _check_extra(
-    policy: Policy, stage: Stage, *, has_model: bool, has_embeddings: bool
-) -> None:
-    """Refuse a policy that asks for what is not installed."""
-    if installed():
-        return
-    features = [*_need_networks(policy, stage, has_model=has_model)]
-    if not has_embeddings:
-        features += _need_embeddings(policy, stage)
-    for feature in features:
-        raise MissingExtraError(feature, "local")
-
-
-def _need_networks(policy: Policy, stage: Stage, *, has_model: bool) -> Iterator[str]:
+def _need_networks(given: Configuration) -> Iterator[str]:
     """Yield what runs on the packaged networks, whatever the host's embeddings are."""
+    policy, stage = given.policy, given.stage
     scanned = policy.injection if "retrieval" in _GUARDED.get(stage, ()) else None
     if stage == "scan":
         scanned = policy.injection or InjectionSection()
@@ -321,18 +318,18 @@ def _need_networks(policy: Policy, stage: Stage, *, has_model: bool) -> Iterator
         return
     if stage == "answer" and policy.grounding:
         yield "`grounding.method: local`"
-    if (
-        stage == "answer"
-        and policy.citations
-        and "accuracy" in policy.citations.require
-    ):
+    cited = policy.citations if stage == "answer" else None
+    if cited and "accuracy" in cited.require:
         yield "`citations.require: [accuracy]` with `grounding.method: local`"
-    if _checks_summaries(policy, stage, has_model=has_model):
+    if _checks_summaries(given):
         yield "A check of summaries (`highlight.grounded: false` omits it)"
 
 
-def _need_embeddings(policy: Policy, stage: Stage) -> Iterator[str]:
+def _need_embeddings(given: Configuration) -> Iterator[str]:
     """Yield what embeds texts, and works with the host's embeddings too."""
+    policy, stage = given.policy, given.stage
+    if given.embeddings is not None:
+        return
     relevance, resolution = policy.relevance, policy.linkage.resolution
     if stage in _LOCATING and policy.disclosure.limited:
         yield "`disclosure.top_k` without `embeddings=`"

@@ -251,12 +251,11 @@ def choose_highlighter(engine: Engine, given: Highlighter | str | None) -> Highl
         UsageError: The highlighter needs a model and there is none.
         MissingExtraError: The local one needs the extra `local`.
     """
-    has_model = engine.llm is not None
-    chosen = given or ("structured" if has_model else "local")
+    chosen = given or ("structured" if engine.has_model else "local")
     if chosen == "local" and not installed():
         raise MissingExtraError("The highlighter `local`", "local")
     if isinstance(chosen, str):
-        if chosen != "local" and not has_model:
+        if chosen != "local" and not engine.has_model:
             raise UsageError(f"The highlighter {chosen!r} needs `llm=`.")
         return highlighter_named(chosen)
     return chosen
@@ -276,7 +275,7 @@ def make_settings(engine: Engine, highlighter: Highlighter) -> Settings:
     return Settings(
         highlighter,
         policy.highlight,
-        has_model=engine.llm is not None,
+        has_model=engine.has_model,
         placeholders=placeholders,
         limits=engine.limits,
         grounding=ground if policy.highlight.grounded else None,

@@ -147,15 +147,10 @@ def open_state(
         return where
     if not timeout_seconds > 0:
         raise UsageError("`timeout_seconds` of a state must be over 0.")
-    if where is not None and not isinstance(where, (str, os.PathLike)):
-        raise UsageError(
-            f"A state must be a path or a State, got {type(where).__name__}.",
-            hint="Pass the path of a file, or what `open_state` returned.",
-        )
     # SQLAlchemy takes time to import.
     from sdrag.state.database import Database  # noqa: PLC0415
 
-    path = _MEMORY if where is None else str(where)
+    path = _name(where)
     if path == _MEMORY:
         secret = secrets.token_bytes(key_file.SECRET_BYTES)
         database = Database(_MEMORY)
@@ -173,6 +168,18 @@ def open_state(
     key_path = Path(os.path.realpath(key_path))  # where a rotation puts the next one
     secret = _unsealed(database, key_path, create=create)
     return _state(database, secret, path, str(key_path))
+
+
+def _name(where: str | Path | None) -> str:
+    """Return the path or the URL of a state, as text."""
+    if where is None:
+        return _MEMORY
+    if not isinstance(where, (str, os.PathLike)):
+        raise UsageError(
+            f"A state must be a path or a State, got {type(where).__name__}.",
+            hint="Pass the path of a file, or what `open_state` returned.",
+        )
+    return str(where)
 
 
 def _read_url(where: str, key: str | Path | None) -> tuple[PostgresUrl, Path]:
