@@ -40,6 +40,30 @@ def sentences(text: str) -> list[str]:
 NAMES, DATES, DOSES = sentences(POLICY)
 
 
+async def test_a_sentence_has_a_sensitivity_of_its_own(ask, drop):
+    """Set, changed and taken away in its place; what that hides is said at once."""
+    for number in range(3):
+        policy, said = POLICY, []
+        for weight in ("high", "low", None):
+            body = {"change": "weigh", "constraint": number, "weight": weight}
+            edited = await ask("edit", policy=policy, **body)
+            policy = edited["policy"]
+            said.append(Policy.parse(policy).rules[number].sensitivity)
+            assert edited["note"].startswith("In the documents 0 words more")
+
+        assert said == ["high", "low", None]
+        assert sentences(policy) == [NAMES, DATES, DOSES]
+        assert "# Only of people." in policy
+
+    doubts = "constraints:\n  - text: Why he left\n    sensitivity: low\n"
+    body = {"change": "weigh", "constraint": 0, "weight": "high"}
+    await drop("a.txt", b"He went to sea. The mill had closed, and nobody hired.")
+    raised = await ask("edit", policy=doubts, **body)
+
+    assert " 0 words more" not in raised["note"]
+    assert raised["note"].endswith(" 0 fewer.")
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -65,6 +65,21 @@ def append(text: str, number: int, key: str, value: Any) -> str:
     return _edit(text, change, lambda edited: edited.append(number, key, value))
 
 
+def set_value(text: str, number: int, key: str, value: str | None) -> str:
+    """Return a policy with one word under a key of a constraint; None takes it away."""
+
+    def change(entries: Entries) -> None:
+        entry = entries[number]
+        if not isinstance(entry, dict):
+            entries[number] = entry = {"text": entry}
+        if value is None:
+            entry.pop(key, None)
+        else:
+            entry[key] = value
+
+    return _edit(text, change, lambda edited: edited.set_value(number, key, value))
+
+
 def move(text: str, number: int, step: Literal[-1, 1]) -> str:
     """Return a policy with one constraint before or after its neighbour."""
     first, second = sorted((number, number + step))
@@ -275,17 +290,11 @@ class _Lines:
 
     def append(self, number: int, key: str, value: Any) -> str:
         """Return the text with a value more in a list of a constraint."""
-        start, stop, node = self.starts[number], self.stops[number], self.nodes[number]
         quoted = _in_quotes(value)
-        row = f"{key}: [{quoted}]"
-        if isinstance(node, yaml.ScalarNode):
-            first, *others = (line[self.indent :] for line in self.lines[start:stop])
-            lines = [f"- text:{first[1:]}", *(f"  {each}" for each in (*others, row))]
-            return self._put(start, stop, lines)
-        held = next((v for k, v in node.value if k.value == key), None)
+        held = self._find_value(number, key)
         if held is None:
-            self.lines.insert(stop, " " * node.start_mark.column + row)
-        elif held.flow_style:
+            return self._add_row(number, f"{key}: [{quoted}]")
+        if held.flow_style:
             line, at = held.end_mark.line, held.end_mark.column - 1
             before, after = self.lines[line][:at], self.lines[line][at:]
             between = ", " if held.value else ""
@@ -294,6 +303,37 @@ class _Lines:
             last = _last_of(held)
             at = last.line + (last.column > 0)
             self.lines.insert(at, " " * held.start_mark.column + f"- {quoted}")
+        return "\n".join(self.lines)
+
+    def set_value(self, number: int, key: str, value: str | None) -> str:
+        """Return the text with one word under a key of a constraint, or none."""
+        held = self._find_value(number, key)
+        if held is None:
+            return self._add_row(number, f"{key}: {value}")
+        line, start, end = (
+            held.start_mark.line, held.start_mark.column, held.end_mark.column
+        )  # fmt: skip
+        if value is None:
+            del self.lines[line]
+        else:
+            before = self.lines[line]
+            self.lines[line] = f"{before[:start]}{value}{before[end:]}"
+        return "\n".join(self.lines)
+
+    def _find_value(self, number: int, key: str) -> Any:
+        """Return the node under a key of a constraint, or None."""
+        rows = getattr(self.nodes[number], "value", "")
+        held = rows if isinstance(rows, list) else ()
+        return next((value for name, value in held if name.value == key), None)
+
+    def _add_row(self, number: int, row: str) -> str:
+        """Return the text with one key more in a constraint."""
+        start, stop, node = self.starts[number], self.stops[number], self.nodes[number]
+        if isinstance(node, yaml.ScalarNode):
+            first, *others = (line[self.indent :] for line in self.lines[start:stop])
+            lines = [f"- text:{first[1:]}", *(f"  {each}" for each in (*others, row))]
+            return self._put(start, stop, lines)
+        self.lines.insert(stop, " " * node.start_mark.column + row)
         return "\n".join(self.lines)
 
     def swap(self, first: int, second: int) -> str:

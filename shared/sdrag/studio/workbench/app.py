@@ -26,7 +26,7 @@ from sdrag.policy import Policy
 from sdrag.studio.authoring import policy_text
 from sdrag.studio.authoring.edits import let_stay, make_go
 from sdrag.studio.documents import UnreadableError, bytes_of, list_files
-from sdrag.studio.reports.preview import render_preview
+from sdrag.studio.reports.preview import Preview, render_preview
 from sdrag.studio.workbench.bodies import (
     MAX_UPLOAD_BYTES,
     RequestBody,
@@ -148,8 +148,30 @@ class Workbench(Confidential):
             "move": lambda: policy_text.move(policy, number, asked.step),
             "disable": lambda: policy_text.disable(policy, number),
             "enable": lambda: policy_text.enable(policy, number),
+            "weigh": lambda: policy_text.set_value(
+                policy, number, "sensitivity", asked.weight
+            ),
         }
-        return {"policy": work[asked.change](), "note": ""}
+        changed = work[asked.change]()
+        note = self._weigh(asked, changed) if asked.change == "weigh" else ""
+        return {"policy": changed, "note": note}
+
+    def _weigh(self, asked: RequestBody, changed: str) -> str:
+        """Say how many words more, and fewer, a changed policy hides."""
+        policies = policy_of(asked.policy, None), policy_of(changed, None)
+        here, there = (
+            [
+                explanation
+                for number, document in self.documents.all().items()
+                for explanation in self.colouring.explain(
+                    policy, number, document, asked.roles
+                )
+            ]
+            for policy in policies
+        )
+        changes = Preview({}, explanations=here, others=there).count_changes()
+        fewer, more, _ = changes.values()
+        return f"In the documents {more} words more are hidden, {fewer} fewer."
 
     def ask(self, asked: RequestBody) -> dict[str, Any]:
         """Say what a hijacked model would receive."""

@@ -66,8 +66,9 @@ class RequestBody(BaseModel):
     question: Annotated[str, Field(max_length=2_000, repr=False)] = ""
     path: Annotated[str, Field(max_length=1_000)] = ""
     other: Annotated[str, Field(max_length=MAX_POLICY_BYTES, repr=False)] = ""
-    change: Literal["add", "move", "disable", "enable", "stay", "go"] = "add"
+    change: Literal["add", "move", "disable", "enable", "stay", "go", "weigh"] = "add"
     constraint: Annotated[int, Field(ge=0)] = 0
+    weight: Sensitivity | None = None
     step: Literal[-1, 1] = 1
     sentence: Annotated[str, Field(max_length=1_000, repr=False)] = ""
     words: Annotated[str, Field(max_length=200, repr=False)] = ""

@@ -72,6 +72,7 @@ def _constraint(
         "effects": effects,
         "limits": limits,
         "status": read.status,
+        "weight": rule.sensitivity,
         "warnings": warnings,
     }
 

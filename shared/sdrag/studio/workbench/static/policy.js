@@ -102,7 +102,7 @@ function constraint(one, number, all) {
     tool("Off", `Switch ${one.id} off`, true, () => edit({ change: "disable" })),
   ];
   const parts = [
-    el("span", { className: "tools" }, ...tools),
+    el("span", { className: "tools" }, weight(one, edit), ...tools),
     legendMark(one.id, one.id),
     " ",
     go,
@@ -110,6 +110,17 @@ function constraint(one, number, all) {
     ...one.warnings.map((line) => el("div", { className: "warning" }, line)),
   ];
   return el("li", { className: one.status }, ...parts);
+}
+
+/** Choose how much one sentence hides; what that changes in the documents is said. */
+function weight(one, edit) {
+  const label = `Sensitivity of ${one.id}`;
+  const select = el("select", { "aria-label": label, title: label });
+  for (const [value, shown] of [["", "as all"], ...SENSITIVITIES.map((s) => [s, s])]) {
+    select.append(el("option", { value, selected: value === (one.weight ?? "") }, shown));
+  }
+  select.addEventListener("change", () => edit({ change: "weigh", weight: select.value || null }));
+  return select;
 }
 
 function switchedOff({ line, text }) {
