@@ -37,7 +37,7 @@ from sdrag.effects.callers import Caller, call_sync, make_port
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
 from sdrag.errors import HostError, UsageError
-from sdrag.guardrails.access.conditions import (
+from sdrag.guardrails.conditions import (
     And,
     Condition,
     Contains,

@@ -33,7 +33,7 @@ from llamaindex_sdrag.tracing import mute
 from sdrag.effects.callers import Caller, make_port
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
-from sdrag.guardrails.access.conditions import (
+from sdrag.guardrails.conditions import (
     And,
     Condition,
     Contains,

@@ -22,10 +22,9 @@ from sdrag.disclosure.unsupported import find_unsupported
 from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps, search
 from sdrag.engine import Disclosure, Engine, Request
+from sdrag.guardrails import access
 from sdrag.guardrails import answer as answers
-from sdrag.guardrails.access import AccessSection
-from sdrag.guardrails.access import check as access
-from sdrag.guardrails.access.check import Fetched, fetch
+from sdrag.guardrails.access import AccessSection, Fetched, fetch
 from sdrag.guardrails.answer_work import Draft, Guarded
 from sdrag.guardrails.notices import (
     MODEL_FAILED,

@@ -6,9 +6,8 @@ from typing import get_args
 
 from sdrag import errors
 from sdrag.errors import SdragError
-from sdrag.guardrails import answer_work
+from sdrag.guardrails import answer_work, monitoring
 from sdrag.guardrails.injection import patterns
-from sdrag.guardrails.monitoring import check as monitoring
 from sdrag.highlight.verification import RefusalReason
 from sdrag.privacy.reasons import GROUPS, REASONS, explain
 

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from sdrag.effects.steps import Failure, run
 from sdrag.errors import HostError, UsageError
-from sdrag.guardrails.access import AccessSection
-from sdrag.guardrails.access import check as access
-from sdrag.guardrails.access.check import fetch
-from sdrag.guardrails.access.conditions import (
+from sdrag.guardrails import access
+from sdrag.guardrails.access import AccessSection, fetch
+from sdrag.guardrails.conditions import (
     And,
     Contains,
     Eq,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sdrag.effects.steps import run
 from sdrag.errors import UsageError
+from sdrag.guardrails import access
 from sdrag.guardrails.access import AccessSection
-from sdrag.guardrails.access import check as access
 from sdrag.guardrails.inheritance import (
     NOBODY,
     Chunk,

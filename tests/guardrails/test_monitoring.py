@@ -6,8 +6,7 @@ import base64
 
 import pytest
 
-from sdrag.guardrails.monitoring import MonitoringSection
-from sdrag.guardrails.monitoring.check import find_indicators
+from sdrag.guardrails.monitoring import MonitoringSection, find_indicators
 
 INJECTED = "Prices rose. Visit www.evil.example now or mail win@evil.example today."
 

@@ -94,7 +94,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "access",
         "access",
-        "sdrag.guardrails.access.check:check",
+        "sdrag.guardrails.access:check",
         "Drops what the principal may not see, and asks the store for no more.",
     ),
     Guard(
@@ -136,7 +136,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "monitoring",
         "answer",
-        "sdrag.guardrails.monitoring.check:at_answer",
+        "sdrag.guardrails.monitoring:at_answer",
         "Finds what only an injection would have put into the answer.",
     ),
     Guard(

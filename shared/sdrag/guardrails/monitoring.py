@@ -5,7 +5,7 @@ Output monitoring: what only an injection would have put into the answer.
 not in the user's query but were in retrieved documents, flag it as a potential
 injection" (section 3.5). A link that is in neither is flagged too: it was made up,
 or it carries something out. The answer is read decoded as well: `evil[.]com`, a link in
-base64 and one with letters of another script are links.
+base64 and one with letters of another script are links. No text is sent to a model.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
 
 from sdrag.effects.steps import Steps
-from sdrag.guardrails.answer_work import AnswerWork, Guarded
-from sdrag.guardrails.monitoring import MonitoringSection
+from sdrag.sections import GuardSection
 from sdrag.text.decoding import decode
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.mapped import MappedText
@@ -26,9 +27,26 @@ from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, splice
 from sdrag.vocabulary import Span
 
+if TYPE_CHECKING:
+    from sdrag.guardrails.answer_work import AnswerWork, Guarded
+
 RULE = "monitoring"
 
 Kind = Literal["links", "emails", "calls"]
+
+
+class MonitoringSection(GuardSection):
+    """Whether an answer carries what only an injection would put there."""
+
+    look_for: tuple[Kind, ...] = Field(
+        default=("links", "emails", "calls"), min_length=1
+    )
+    """What of it is not in the question."""
+    action: Literal["flag", "strip", "decline"] = "flag"
+    """Note it, take out the sentence, or decline the answer."""
+    allow_domains: tuple[str, ...] = ()
+    """Domains that an answer may always name."""
+
 
 _TOP = r"(?:com|org|net|io|co|info|biz|xyz|app|dev|ai|me|ru|cn|de|uk|fr|eu|us|example)"
 _REST = r"[^\s<>\"')\]]"

@@ -15,26 +15,57 @@ The rule. Each tag a passage carries must admit the principal; the tenant's must
 the principal's own, also where one of them is missing. A passage that carries no tag
 at all is seen by no principal, unless the policy makes untagged passages public. A tag
 of the wrong type admits nobody. Tags that the policy requires must be there. Only these
-can be pushed into the store, since no store can be asked for "missing or equal".
+can be pushed into the store, since no store can be asked for "missing or equal". No text is sent to a model; the
+host's authorizer is given what the tags admit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
 
 from sdrag.effects.steps import Failure, Outcome, Steps, search
 from sdrag.effects.steps import authorize as ask_host
 from sdrag.errors import SdragError
-from sdrag.guardrails.access import AccessSection
-from sdrag.guardrails.access.conditions import And, Condition, Contains, Eq, In, Lte, Or
+from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
 from sdrag.guardrails.results import Screened, drop_all, drop_by_reason
+from sdrag.sections import Count, GuardSection, MetadataKey
 from sdrag.text.nested import items_of
 from sdrag.vocabulary import Decision, Passage, Principal
 
 RULE = "access"
 _NOBODY = Principal("")
+
+
+class AccessSection(GuardSection):
+    """Who may see which passage, by keys of its metadata; a key of null is not used."""
+
+    tenant_key: MetadataKey | None = "tenant"
+    """Holds the tenant, or a list of tenants."""
+    roles_key: MetadataKey | None = "roles"
+    """Holds a role, or a list of roles, any of which opens the passage."""
+    level_key: MetadataKey | None = "level"
+    """Holds the clearance that is needed."""
+    uses_key: MetadataKey | None = "allowed_uses"
+    """Holds the uses that a licence allows; a principal's attribute `use` names its
+    use."""
+    required: tuple[Literal["tenant", "roles", "level"], ...] = ()
+    """Tags without which nobody sees a passage; the store can filter by them."""
+    listed: tuple[Literal["tenant", "roles"], ...] = ("roles",)
+    """Tags that may hold a list in the store; not every store can filter by one."""
+    without_principal: Literal["deny", "public"] = "deny"
+    """`public` shows untagged passages to everybody."""
+    budget: Count = 200
+    """The most passages asked of the store until enough are allowed."""
+
+    @model_validator(mode="after")
+    def _required_have_keys(self) -> Self:
+        if any(getattr(self, f"{name}_key") is None for name in self.required):
+            raise ValueError("a required tag needs its key")
+        return self
 
 
 def refusal(principal: Principal | None, section: AccessSection) -> Decision | None:
