@@ -35,7 +35,7 @@ from sdrag.guardrails.notices import (
 from sdrag.guardrails.passage_guards import (
     find_reported_ids,
     guard_released,
-    guard_retrieved,
+    run_guards,
     stamp_released,
 )
 from sdrag.guardrails.results import Retrieval, Screened, export_evidence
@@ -120,7 +120,7 @@ def _release(
         policy.metadata.keys,
         engine.limits,
     )
-    screened = yield from guard_retrieved(passages, policy, retrieval)
+    screened = yield from run_guards("retrieval", passages, policy, retrieval)
     chosen = screened.passages[:wanted]
     disclosed = yield from enforce(chosen, request.query, principal, setup)
     disclosed = yield from _limit_session(chosen, disclosed, request, engine)

@@ -10,7 +10,7 @@ import pytest
 
 from sdrag.guardrails import staleness
 from sdrag.guardrails.results import Retrieval
-from sdrag.guardrails.staleness import StalenessSection, by_recency
+from sdrag.guardrails.staleness import StalenessSection
 from sdrag.vocabulary import Passage
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -107,7 +107,7 @@ def test_expired_passages_may_be_kept_with_a_disclaimer(ask):
     assert "past their date" in words
 
 
-def test_newer_passages_come_first_among_equals():
+def test_newer_passages_come_first_among_equals(ask):
     """A score counts for half with each half-life; no date is the oldest date."""
     section = StalenessSection(recency_half_life_days=30)
     held = [
@@ -116,10 +116,12 @@ def test_newer_passages_come_first_among_equals():
         Passage("new", "t", {"updated": "2026-02-28"}, 0.8),
     ]
 
-    ordered = by_recency(held, section, now=NOW)
+    def ordered(given, section):
+        steps = staleness.rank_at_retrieval(given, section, ASKED)
+        return ask(steps).passages
 
-    assert [item.id for item in ordered] == ["new", "old", "undated"]
-    assert [item.score for item in ordered] == [0.8, 0.9, 0.9]
-    assert by_recency(held, SECTION, now=NOW) == tuple(held)
+    ranked = [(item.id, item.score) for item in ordered(held, section)]
+    assert ranked == [("new", 0.8), ("old", 0.9), ("undated", 0.9)]
+    assert ordered(held, SECTION) == tuple(held)
     distances = [replace(held[2], score=0.1), replace(held[2], id="far", score=0.6)]
-    assert by_recency(distances, section, now=NOW) == tuple(distances)
+    assert ordered(distances, section) == tuple(distances)

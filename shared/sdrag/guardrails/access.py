@@ -15,8 +15,9 @@ The rule. Each tag a passage carries must admit the principal; the tenant's must
 the principal's own, also where one of them is missing. A passage that carries no tag
 at all is seen by no principal, unless the policy makes untagged passages public. A tag
 of the wrong type admits nobody. Tags that the policy requires must be there. Only these
-can be pushed into the store, since no store can be asked for "missing or equal". No text is sent to a model; the
-host's authorizer is given what the tags admit.
+can be pushed into the store, since no store can be asked for "missing or equal".
+
+No text is sent to a model; the host's authorizer is given what the tags admit.
 """
 
 from __future__ import annotations

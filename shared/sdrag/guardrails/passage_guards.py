@@ -13,17 +13,10 @@ from typing import Any
 
 from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
-from sdrag.guardrails.results import RELEASE_STAMP, Retrieval, Screened, add_evidence
+from sdrag.guardrails.results import RELEASE_STAMP, Screened, add_evidence
 from sdrag.policy import GUARDS, Policy
 from sdrag.state.keys import Keys
 from sdrag.vocabulary import Decision, Passage, Redaction
-
-
-def guard_retrieved(
-    passages: Sequence[Passage], policy: Policy, retrieval: Retrieval
-) -> Steps[Screened]:
-    """Run the guards at retrieval, each on what the one before it let through."""
-    return (yield from _run_guards("retrieval", passages, policy, retrieval))
 
 
 def guard_released(
@@ -54,13 +47,17 @@ def guard_released(
                 evidence["audience"] = audience
             released.append(add_evidence(redaction.passage, evidence))
             facts.append(passage.metadata)
-    return (yield from _run_guards("release", released, policy, facts))
+    return (yield from run_guards("release", released, policy, facts))
 
 
-def _run_guards(
+def run_guards(
     stage: str, passages: Sequence[Passage], policy: Policy, known: object
 ) -> Steps[Screened]:
-    """Run the guards of a stage that are on, with what they know of its passages."""
+    """
+    Run the guards of a stage that are on, each on what the one before it let through.
+
+    `known`: what they know of the passages.
+    """
     screened = Screened(tuple(passages))
     for guard in GUARDS:
         section = guard.settings(policy)

@@ -83,7 +83,12 @@ def at_retrieval(
     ranked = [
         replace(item, score=value) if section.rerank else item for item, value in scored
     ]
-    reasons = (_why_not(value, section) for _, value in scored)
+    reasons = (
+        "score-failed"
+        if value is None
+        else ("" if value >= section.min_score else "below-floor")
+        for _, value in scored
+    )
     near = drop_by_reason(ranked, reasons, RULE)
     if len(near.passages) >= section.min_passages:
         return near
@@ -92,13 +97,6 @@ def at_retrieval(
     refusal = Decision("query", "withheld", RULE, "insufficient")
     too_few = near.then(drop_all(near.passages, RULE, "insufficient"))
     return too_few.then(Screened((), (refusal,), notices))
-
-
-def _why_not(value: float | None, section: RelevanceSection) -> str:
-    """Return why a score is not enough, or nothing."""
-    if value is None:
-        return "score-failed"
-    return "" if value >= section.min_score else "below-floor"
 
 
 def _score_each(
@@ -110,21 +108,14 @@ def _score_each(
         pairs = list(zip(passages, values, strict=True))
         return sorted(pairs, key=lambda pair: pair[1] or 0.0, reverse=True)
     scores = [passage.score for passage in passages]
-    scale = _scale(scores, section)
-    if scale is None:
+    scale = section.scores
+    if scale == "auto":
+        scale = "similarity" if looks_similar(scores) else "measured"
+    if scale == "measured":
         values = yield from _measure(passages, query)
     else:
         values = [None if item is None else unit(item, scale) for item in scores]
     return list(zip(passages, values, strict=True))
-
-
-def _scale(scores: Sequence[float | None], section: RelevanceSection) -> Scale | None:
-    """Return the scale of the store's scores; None where they must be measured."""
-    if section.scores == "measured":
-        return None
-    if section.scores != "auto":
-        return section.scores
-    return "similarity" if looks_similar(scores) else None
 
 
 def _rerank(passages: Sequence[Passage], query: str) -> Steps[list[float | None]]:

@@ -83,21 +83,36 @@ def rank_at_retrieval(
     passages: Sequence[Passage], section: StalenessSection, retrieval: Retrieval
 ) -> Steps[Screened]:
     """
-    Rank recent passages first.
+    Order passages, best first, by score and age; without a half-life they stay.
 
     It runs after the guard of relevance, which reads the scale of the store's scores
-    off their order, and whose new scores are weighted here.
+    off their order, and whose new scores are weighted here. Scores count where they can
+    only be similarities; else the place counts.
     """
     yield from ()
-    return Screened(by_recency(passages, section, now=retrieval.now))
+    half_life = section.recency_half_life_days
+    if half_life is None or not passages:
+        return Screened(tuple(passages))
+    dates = [instant(passage.metadata.get(section.updated_key)) for passage in passages]
+    oldest = min((day for day in dates if day), default=retrieval.now)
+    scores = [passage.score for passage in passages]
+    are_similarities = (
+        looks_similar(scores) and min(filter(None, scores), default=0) >= 0
+    )
+
+    def weight(place: int) -> float:
+        score = scores[place] if are_similarities else 1.0 / (1 + place)
+        age = max(0.0, (retrieval.now - (dates[place] or oldest)).total_seconds())
+        return max(0.0, score or 0.0) * math.pow(0.5, age / _DAY_SECONDS / half_life)
+
+    order = sorted(range(len(passages)), key=weight, reverse=True)
+    return Screened(tuple(passages[index] for index in order))
 
 
 def facts(
-    passage: Passage, section: StalenessSection | None, *, now: datetime
+    passage: Passage, section: StalenessSection, *, now: datetime
 ) -> dict[str, Any]:
     """Return what a released passage may say of its age: a date, and if it expired."""
-    if section is None:
-        return {}
     updated = instant(passage.metadata.get(section.updated_key))
     known: dict[str, Any] = {"updated": updated.date().isoformat()} if updated else {}
     return known | ({"expired": True} if _why_expired(passage, section, now) else {})
@@ -179,33 +194,6 @@ def _order(version: Any) -> tuple[int, ...] | datetime | None:
             numbers = re.sub(r"(?:[._]0+)+\Z", "", match[1])
             return tuple(map(int, re.split("[._]", numbers)))
     return instant(version)
-
-
-def by_recency(
-    passages: Sequence[Passage], section: StalenessSection, *, now: datetime
-) -> tuple[Passage, ...]:
-    """
-    Order passages, best first, by score and age; without a half-life they stay.
-
-    Their scores count where they can only be similarities; else the place counts.
-    """
-    if section.recency_half_life_days is None or not passages:
-        return tuple(passages)
-    half_life = section.recency_half_life_days
-    dates = [instant(passage.metadata.get(section.updated_key)) for passage in passages]
-    oldest = min((day for day in dates if day), default=now)
-    scores = [passage.score for passage in passages]
-    are_similarities = (
-        looks_similar(scores) and min(filter(None, scores), default=0) >= 0
-    )
-
-    def weight(place: int) -> float:
-        score = scores[place] if are_similarities else 1.0 / (1 + place)
-        age = max(0.0, (now - (dates[place] or oldest)).total_seconds())
-        return max(0.0, score or 0.0) * math.pow(0.5, age / _DAY_SECONDS / half_life)
-
-    order = sorted(range(len(passages)), key=weight, reverse=True)
-    return tuple(passages[index] for index in order)
 
 
 def instant(value: Any) -> datetime | None:
