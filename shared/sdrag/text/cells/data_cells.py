@@ -115,7 +115,7 @@ class _Reader:
 def _read(text: str, start: int, end: int) -> tuple[list[Cell], int]:
     """Return the cells of what begins at a bracket, and where it ends."""
     reader = _Reader(text, end)
-    reader.position = position = start
+    position = start
     while match := _TOKEN.match(text, position, end):
         reader.position = position
         if match["mark"]:
@@ -123,13 +123,12 @@ def _read(text: str, start: int, end: int) -> tuple[list[Cell], int]:
             if not _step(reader, match["mark"]):
                 return reader.cells, match.start()
             if not reader.open:
-                return reader.cells, position
-            continue
-        stop = _scalar(reader, match)
-        if stop == position:
-            return reader.cells, position
-        position = stop
-    return reader.cells, min(position, end)
+                break
+        else:
+            position = _scalar(reader, match)
+            if position == reader.position:
+                break
+    return reader.cells, position
 
 
 def _step(reader: _Reader, mark: str) -> bool:

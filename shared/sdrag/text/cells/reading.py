@@ -23,12 +23,12 @@ from sdrag.text.cells.data_cells import (
 from sdrag.text.cells.markup import is_markup, read_markup
 from sdrag.text.cells.speech import (
     CUE,
+    GREETING,
     LEVEL,
     find_signature,
     find_speaker,
     find_turns,
     find_writers,
-    is_greeting,
 )
 from sdrag.text.cells.tables import SEPARATORS, read_table
 
@@ -91,7 +91,7 @@ def _read(text: str, lines: Sequence[Line]) -> Iterator[Cell]:
         if not line.strip():
             continue
         signed = find_signature(line) if greeted else None
-        greeted = _GREETED + 1 if is_greeting(line) else 0
+        greeted = _GREETED + 1 if GREETING.match(line) else 0
         field, item = _FIELD.match(line), _ITEM.match(line)
         if signed:
             yield Cell(start + signed[0], start + signed[1], "speaker", "speaker")

@@ -70,12 +70,13 @@ _JOINED = re.compile(
     r" (?:has |was )?(?:joined|left|added to|removed from|kicked from) (?:#|the channel"
     r"|the group|the chat|using)"
 )
-_GREETING = re.compile(
+GREETING = re.compile(
     r"(?i:(?:(?:kind|best|warm|many|with|all) ){0,3}"
     r"(?:regards|wishes|thanks|cheers|the best)"
     r"|(?:yours )?(?:sincerely|faithfully|truly)"
     r"|yours|cheers|best|thanks|thank you),?[ ]*$|-- ?$"
 )
+"""A line under which a name follows, as at the end of a letter."""
 _SIGNED = re.compile(
     r"(?P<name>[^\W\d_][\w.'\u2019-]{0,30}(?:[ ,]{1,2}[\w.'\u2019-]{1,30}){0,3})[ ]*$"
 )
@@ -130,11 +131,6 @@ def find_speaker(
 
 def _group(match: re.Match[str]) -> str:
     return "nick" if "nick" in match.re.groupindex and match["nick"] else "name"
-
-
-def is_greeting(line: str) -> bool:
-    """Say whether a name follows, as at the end of a letter."""
-    return _GREETING.match(line) is not None
 
 
 def find_signature(line: str) -> tuple[int, int] | None:

@@ -148,21 +148,13 @@ def place(layout: Layout, placeholders: Mapping[Span, str]) -> tuple[Edit, ...]:
     keys: Counter[tuple[tuple[str, ...], str]] = Counter()
     for cell, rows in by_cell.items():
         if cell.role == "key" and cell.hard:
-            rows = _number(cell, rows, keys)  # noqa: PLW2901
+            # Of two equal keys a parser keeps the last, so they are numbered.
+            span, placeholder = rows[0]
+            keys[cell.path, placeholder] += 1
+            if (number := keys[cell.path, placeholder]) > 1:
+                rows[0] = span, f"{placeholder} {number}"
         edits += _write(layout.text, cell, rows)
     return tuple(sorted(edits, key=lambda edit: edit[:2]))
-
-
-def _number(
-    cell: Cell,
-    rows: list[tuple[Span, str]],
-    keys: Counter[tuple[tuple[str, ...], str]],
-) -> list[tuple[Span, str]]:
-    """Number keys that would be equal: of two equal ones a parser keeps the last."""
-    span, placeholder = rows[0]
-    keys[cell.path, placeholder] += 1
-    number = keys[cell.path, placeholder]
-    return [(span, f"{placeholder} {number}" if number > 1 else placeholder), *rows[1:]]
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
