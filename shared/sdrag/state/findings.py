@@ -105,7 +105,7 @@ class Findings:
             for row in rows_among(connection, _OF_TEXTS, texts, local=local):
                 located.setdefault(row.text, []).append(self.read_row(row))
             asked = {text[:DOCUMENT_BYTES] for text in texts}
-            tags = self._tags(connection, asked)
+            tags = dict(rows_among(connection, _TAGS, asked))
             gone = asked - tags.keys()
             if not gone.isdisjoint(text[:DOCUMENT_BYTES] for text in located) or any(
                 rows_among(connection, _BOUND, gone)
@@ -158,7 +158,7 @@ class Findings:
         ):
             return known
         with self._database.reading() as connection:
-            tags = self._tags(connection, documents)
+            tags = dict(rows_among(connection, _TAGS, documents))
             registers = self._known_registers(tags)
             read = self._forms(connection, tags.keys() - registers.keys())
         for document in {*documents} - registers.keys():
@@ -188,18 +188,11 @@ class Findings:
                 connection.execute(binding.delete().where(binding.c.chunk.in_(ids)))
                 connection.execute(chunk.delete().where(read))
 
-    def _tags(
-        self, connection: sa.Connection, documents: Iterable[bytes]
-    ) -> dict[bytes, bytes]:
-        return dict(rows_among(connection, _TAGS, documents))
-
     def _forms(
         self, connection: sa.Connection, documents: Iterable[bytes]
     ) -> dict[bytes, Forms]:
-        known: dict[bytes, Forms] = {}
-        for row in rows_among(connection, _FORMS, documents):
-            known[row.document] = self.read_forms(row)
-        return known
+        rows = rows_among(connection, _FORMS, documents)
+        return {row.document: self.read_forms(row) for row in rows}
 
     def read_forms(self, row: Any) -> Forms:
         """Read a row of `form`, and refuse one that was changed."""

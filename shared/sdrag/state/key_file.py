@@ -24,11 +24,6 @@ SECRET_BYTES = 32
 """Of a key; one that was rotated has twice as many."""
 
 
-def make_waiting(path: Path) -> bytes:
-    """Make a key that waits, and return its seal."""
-    return write_waiting(path, secrets.token_bytes(SECRET_BYTES))
-
-
 def write_waiting(path: Path, secret: bytes) -> bytes:
     """Write a key that waits to be the state's, so that it lasts; return its seal."""
     seal = Keys(secret).of("seal")

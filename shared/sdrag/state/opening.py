@@ -255,7 +255,8 @@ def _unsealed(database: Database, key_path: Path, *, create: bool) -> bytes:
     def make() -> bytes:
         if not create:
             raise _no_state()
-        return key_file.make_waiting(key_path)
+        secret = secrets.token_bytes(key_file.SECRET_BYTES)
+        return key_file.write_waiting(key_path, secret)
 
     with key_file.file_failures():
         seal = database.seal(None if key_path.exists() else make)
