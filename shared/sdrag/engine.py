@@ -193,11 +193,7 @@ class Engine(Configuration):
         return PortRunner(ports, self.limits)
 
     def _tell(
-        self,
-        runner: PortRunner,
-        seconds: float,
-        result: object,
-        error: str = "",
+        self, runner: PortRunner, seconds: float, result: object, error: str = ""
     ) -> AuditEvent:
         """Hand the event of a request to the sinks."""
         meter = runner.meter

@@ -83,10 +83,8 @@ class Pool(ABC):
 
 def count_processors() -> int:
     """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if _KNOWS_ITS_OWN else os.cpu_count() or 1
-
-
-_KNOWS_ITS_OWN = hasattr(os, "sched_getaffinity")
+    knows_its_own = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if knows_its_own else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)

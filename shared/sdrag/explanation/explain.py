@@ -269,10 +269,8 @@ def _left(
     """Yield what a careful reading hides and this one does not."""
     covered = SpanUnion(explained.span for explained in hidden)
     by_span: dict[tuple[Span, str], list[Finding]] = {}
-    for finding in considered:
-        if finding.constraint_id in applied and not covered.contains(finding.span):
-            by_span.setdefault((finding.span, finding.constraint_id), []).append(
-                finding
-            )
+    for each in considered:
+        if each.constraint_id in applied and not covered.contains(each.span):
+            by_span.setdefault((each.span, each.constraint_id), []).append(each)
     for (span, name), findings in sorted(by_span.items()):
         yield ExplainedSpan(span, name, _causes(span, findings))
