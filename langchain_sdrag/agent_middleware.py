@@ -42,14 +42,14 @@ from langchain_sdrag.tracing import SILENT, hide_from_tracers, without_graph
 from langchain_sdrag.wrapping import LANGCHAIN, session_of
 from sdrag.effects.callers import Caller, call_async, call_sync, run_sync
 from sdrag.engine import Engine
-from sdrag.errors import InternalError, UsageError, require_extra
+from sdrag.errors import InternalError, SdragError, UsageError, require_extra
 from sdrag.options import Options
 from sdrag.pipeline import Request
 from sdrag.policy import Policy, PolicySource
 from sdrag.principals import check_principal, current_principal
 from sdrag.state import StateSource
 from sdrag.vocabulary import Principal
-from sdrag.wrapper import ReloadableWrapper, tool_error, tool_question
+from sdrag.wrapper import ReloadableWrapper, tool_answer, tool_error, tool_question
 
 with require_extra("agents", "SelectiveDisclosureMiddleware"):
     from langchain.agents.middleware import (
@@ -139,7 +139,7 @@ class SelectiveDisclosureMiddleware(
     ) -> Answer:
         """Run the tool out of sight, and answer with what may be disclosed."""
         return cast(
-            "Answer", _answer(run_sync(self._call(call_sync, request, handler)))
+            "Answer", tool_answer(run_sync(self._call(call_sync, request, handler)))
         )
 
     async def awrap_tool_call(
@@ -148,7 +148,9 @@ class SelectiveDisclosureMiddleware(
         handler: Callable[[ToolCallRequest], Awaitable[Answer]],
     ) -> Answer:
         """Run the tool out of sight, without blocking the event loop."""
-        return cast("Answer", _answer(await self._call(call_async, request, handler)))
+        return cast(
+            "Answer", tool_answer(await self._call(call_async, request, handler))
+        )
 
     def before_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
@@ -271,13 +273,13 @@ class RedactingTool(BaseTool):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool, and redact what it returns."""
-        return _answer(run_sync(self._trace(call_sync, input, config, kwargs)))
+        return tool_answer(run_sync(self._trace(call_sync, input, config, kwargs)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool without blocking the event loop."""
-        return _answer(await self._trace(call_async, input, config, kwargs))
+        return tool_answer(await self._trace(call_async, input, config, kwargs))
 
     async def _trace(
         self, do: Caller, call: Any, config: RunnableConfig | None, kwargs: Any
@@ -290,7 +292,7 @@ class RedactingTool(BaseTool):
         start = partial(manager.on_tool_start, {"name": self.name}, str(arguments))
         run = await do(start, start, inputs=arguments)
         released = await self._attempt(do, call, config, kwargs)
-        failed = isinstance(released, Exception)
+        failed = isinstance(released, SdragError)
         end = run.on_tool_error if failed else run.on_tool_end
         await do(end, end, released)
         return released
@@ -324,12 +326,6 @@ class RedactingTool(BaseTool):
 
     def _run(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise InternalError("A redacting tool is invoked, never run.")
-
-
-def _answer(released: Any) -> Any:
-    if isinstance(released, Exception):
-        raise released
-    return released
 
 
 @dataclass

@@ -47,6 +47,7 @@ from sdrag.state import StateSource
 from sdrag.wrapper import (
     NOTHING_RELEASED,
     ReloadableWrapper,
+    tool_answer,
     tool_error,
     tool_question,
 )
@@ -126,17 +127,11 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Run the tool out of sight, and answer with what may be disclosed."""
-        released = run_sync(self._attempt(call_sync, args, kwargs))
-        if isinstance(released, Exception):
-            raise released
-        return released
+        return tool_answer(run_sync(self._attempt(call_sync, args, kwargs)))
 
     async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Run the tool without blocking the event loop."""
-        released = await self._attempt(call_async, args, kwargs)
-        if isinstance(released, Exception):
-            raise released
-        return released
+        return tool_answer(await self._attempt(call_async, args, kwargs))
 
     async def _attempt(
         self, do: Caller, args: tuple[Any, ...], kwargs: dict[str, Any]

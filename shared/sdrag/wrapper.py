@@ -79,17 +79,12 @@ class ReloadableWrapper(Unpickled):
         """Make an engine, and with it and the fields what the framework needs."""
         engine = self._make_engine(policy, *given)
         self._initialize(engine, fields)
-        self._follow(engine, policy)
+        self._engine, self._path = engine, None
+        if isinstance(policy, (str, Path)):
+            self._path = Path(policy).absolute()
 
     def _initialize(self, engine: Engine, fields: dict[str, Any]) -> None:
         """Initialize the base class of the framework, where it has to be."""
-
-    def _follow(self, engine: Engine, source: PolicySource | None) -> None:
-        """Obey an engine, and know the file that the policy comes from, if any."""
-        self._engine = engine
-        self._path = None
-        if isinstance(source, (str, Path)):
-            self._path = Path(source).absolute()
 
     @property
     def policy(self) -> Policy:
@@ -322,3 +317,10 @@ def tool_error(error: Exception, hint: str) -> SdragError:
     if isinstance(error, SdragError):
         return error.sealed()
     return HostError(f"The tool failed with {type(error).__name__}.", hint=hint)
+
+
+def tool_answer(released: T | SdragError) -> T:
+    """Return what a tool answers, or raise its error, far from the tool's frames."""
+    if isinstance(released, SdragError):
+        raise released
+    return released
