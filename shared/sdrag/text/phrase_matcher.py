@@ -92,19 +92,16 @@ class PhraseMatcher(FormSearch):
     def find(self, folded: Folded) -> Iterator[Span]:
         """Yield where any form is at word boundaries; spans may overlap."""
         for number, start, end in self.matches(folded.text):
-            given = self._cased.get(self.forms[number])
-            if given is None or _in_case_given(folded, start, end, given):
-                yield folded.span(start, end)
+            if given := self._cased.get(self.forms[number]):
+                span = folded.span_before(start, end)
+                surface = span.of(folded.original)
+                if surface not in given or not in_its_case(folded.original, span):
+                    continue
+            yield folded.span(start, end)
 
     def occur(self, text: Folded) -> bool:
         """Say whether any form is in the text."""
         return any(True for _ in self.find(text))
-
-
-def _in_case_given(folded: Folded, start: int, end: int, given: set[str]) -> bool:
-    """Say whether a short form is there as it was given."""
-    span = folded.span_before(start, end)
-    return span.of(folded.original) in given and in_its_case(folded.original, span)
 
 
 def in_its_case(text: str, span: Span) -> bool:
