@@ -80,6 +80,7 @@ _ESCAPES = re.compile(
 _CODE = re.compile(r"\\[uU]\{?([0-9A-Fa-f]{1,8})")
 _BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})++")
 _SIMPLE = re.compile(r"\\([nrt/\"'\\_*@.-])")
+_BLANKS = {"n": "\n", "r": "\n", "t": " "}
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
 _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{8,}+"
@@ -180,10 +181,6 @@ def _from_bytes(match: re.Match[str]) -> str | None:
     return _if_text(_text_of(bytes.fromhex(match.group().replace("\\x", ""))), 1)
 
 
-def _from_simple(match: re.Match[str]) -> str:
-    return {"n": "\n", "r": "\n", "t": " "}.get(match[1], match[1])
-
-
 def _from_percent(match: re.Match[str]) -> str | None:
     decoded = urllib.parse.unquote(match.group(), errors="replace")
     return None if "\ufffd" in decoded else decoded
@@ -217,7 +214,7 @@ _ENCODINGS = (
     Pass(_ENTITY, _from_entity, "&"),
     Pass(_ESCAPES, lambda match: from_escapes(match.group()), "\\"),
     Pass(_BYTES, _from_bytes, "\\"),
-    Pass(_SIMPLE, _from_simple, "\\"),
+    Pass(_SIMPLE, lambda match: _BLANKS.get(match[1], match[1]), "\\"),
     Pass(_PERCENT, _from_percent, "%"),
     Pass(_BASE64, _from_base64),
     Pass(_HEX, lambda match: _if_text(from_hex(match.group()))),

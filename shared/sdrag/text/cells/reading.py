@@ -225,8 +225,6 @@ def _prose(text: str, offset: int, *, logged: bool = False) -> Iterator[Cell]:
     if "=" in text:
         for match in (*_QUERY.finditer(text), *_PAIR.finditer(text)):
             group = match.lastgroup or "value"
-            group = "value" if match.re is _QUERY else group
-            group = "quoted" if group == "quote" else group
             hard = logged and group != "value"
             key, value = match.span("key"), match.span(group)
             if group == "plain":
