@@ -76,8 +76,7 @@ class LinkageMasker(Transformer[Document], Generic[Document, Model, Embeddings])
                 "A part of a corpus does not show what links people across it.",
                 hint="Pass `fitted=`, or `whole_corpus=True` and all of it at once.",
             )
-        given = (policy, llm, embeddings, state, options)
-        self._set_up(*given, fitted=fitted, key=key)
+        self._set_up(policy, llm, embeddings, state, options, fitted=fitted, key=key)
         in_force = self._engine.policy.linkage
         if fitted is None:
             check_style(in_force.replace, self._find_key())

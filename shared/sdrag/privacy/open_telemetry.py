@@ -121,8 +121,7 @@ class OpenTelemetrySink:
             if self._data_source:
                 attributes["gen_ai.data_source.id"] = self._data_source
         actions = Counter(decision.action for decision in event.decisions)
-        for action, count in actions.items():
-            attributes[f"sdrag.decisions.{action}"] = count
+        attributes |= {f"sdrag.decisions.{each}": n for each, n in actions.items()}
         if event.error:
             attributes["error.type"] = event.error
         reasons = {decision.reason for decision in event.decisions} - {""}
