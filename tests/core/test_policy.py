@@ -251,6 +251,7 @@ def test_a_list_is_a_list_of_constraints(source, tmp_path):
     "source, line, key",
     [
         ([NAMES, ""], None, "constraints.1.text"),
+        ([NAMES, "x" * 2_001], None, "constraints.1.text"),
         ([NAMES, 5], None, "constraints.1"),
         ([[NAMES]], None, "constraints.0"),
         ([{"text": NAMES, "id": "c2"}, DOSES], None, "constraints"),

@@ -56,6 +56,7 @@ IS: dict[str, Callable[[ParsedConstraint], object]] = {
     "terms of a trade": lambda p: _is_understood(p) and p.cues,
     "plain English": _is_understood,
     "a name": lambda p: _is_understood(p) and p.names,
+    "a type, wherever it is written": lambda p: _is_understood(p) and p.kind == "types",
     "what a name is of": lambda p: (
         _is_understood(p) and p.kind == "named" and not p.types
     ),

@@ -114,6 +114,13 @@ SPELLINGS = {
 }
 
 
+def test_a_form_of_nothing_is_nowhere():
+    """As in a plan that somebody wrote by hand."""
+    masker = Masker((Entity("1", "NAME", ("", "Ann Lee")),))
+
+    assert masker.replace("Then Ann Lee came.").text == "Then [NAME] came."
+
+
 def test_a_name_goes_in_every_spelling():
     """With the full stop of its last initial, its umlauts spelled out, and turned."""
     masker = Masker((Entity("1", "NAME", FORMS),), "redact")

@@ -120,7 +120,7 @@ class Masker(Confidential):
         for entity in self.entities:
             for form in map(fold_text, entity.forms):
                 owners.setdefault(form, entity)
-        owners.pop("", None)
+        owners.pop("", None)  # of a plan that was written by hand
         return owners
 
     @cached_property
@@ -130,6 +130,7 @@ class Masker(Confidential):
         for entity in self.entities:
             for written in _respell(entity):
                 owners.setdefault(written, entity)
+        owners.pop("", None)
         return owners
 
     @cached_property

@@ -201,7 +201,7 @@ Keeps = Annotated[
 class ConstraintSection(Section):
     """One entry of `constraints`; a bare string is enough."""
 
-    text: str = Field(min_length=1, repr=False)
+    text: str = Field(min_length=1, max_length=2_000, repr=False)
     """What must not be disclosed, in plain words."""
     id: str | None = Field(default=None, pattern=r"^[\w.:-]{1,64}$")
     """Its name in audits; by default its place in the list, such as `c1`."""

@@ -36,6 +36,7 @@ from sdrag.disclosure.constraint_parser.words import (
     is_foreign,
     is_listed_name,
     is_word,
+    word_set,
 )
 from sdrag.text.dates import MONTHS, WEEKDAYS
 from sdrag.vocabulary import Span
@@ -49,30 +50,36 @@ _WORD = re.compile(r"\w+")
 _LITTLE = frozenset({"da", "de", "del", "der", "di", "of", "the", "van", "von", "y"})
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _NAMING = re.compile(
-    r"(?:(?:any|all|every|the|not an?|an?) )*(?:\w+ ){0,2}?"
-    r"(?:mention|reference|name|title|identity|word)s? (?:of|to|about) ",
+    r"(?:(?:any|all|every|the|not an?|an?|do|don't) )*(?:\w+ ){0,2}?"
+    r"(?:mention|reference|name|title|identity|word|stuff|anything|nothing)s?"
+    r" (?:of|to|about|on) ",
     re.IGNORECASE,
 )
 """What may stand before whose name is not to be said."""
-_CAPITAL = r"[A-Z](?:\w|[&.-](?=\w))*"
+_CAPITAL = r"[A-Z](?:\w|[&.'-](?=\w))*"
 _CALLED = (
     rf"(?:[Tt]he )?{_CAPITAL}"
-    rf"(?:(?: (?:of|the|de|la|von|&)|,?(?: and)?) {_CAPITAL})*"
+    rf"(?:(?: (?:of|the|de|la|von|with an?|&)|,?(?: and)?) {_CAPITAL})*"
 )
 _WHOSE = "the|our|my|this|that|its|their|his|her|an?"
 _NO_NOUN = (
-    f"{_WHOSE}|about|of|in|at|by|for|from|to|with|and|or|on"
-    "|who|that|which|where|is|are|was"
+    f"{_WHOSE}|about|of|in|at|by|for|from|to|with|and|or|on|we|i|they|so"
+    "|who|that|which|where|is|are|was|not|no|want"
 )
+_PLACE = "village|town|city|hamlet|island|isle|county|parish|firm|house|estate|brand"
 _DESCRIBED = re.compile(
     rf"(?P<said>(?:(?:{_WHOSE}) (?:two |new |next )?)?(?:(?!(?:{_NO_NOUN})\b)"
-    r"[a-z][\w-]* ){1,4}(?:called |named )?(?=[\"'A-Z])"
+    rf"[a-z][\w-]* ){{1,4}}(?:called |named |known as |we call )?"
+    rf"(?=(?:the )?[\"'A-Z])|(?:(?:{_WHOSE}) )?(?:\w+ )?(?:{_PLACE}) of (?=[\"'A-Z])"
     r"|(?=[A-Z]\w+ [A-Z]\w)|(?P<told>(?!all |any |every |each )[^,()A-Z]*)[,(] ?)"
     rf"[\"']?(?P<name>{_CALLED})[\"']?"
     r"(?=[.!)]*$|[),;:]| (?:must|may|shall|should|can|could|will|is|isn't|are|has|have"
-    r"|goes|stays?|out|away|anywhere|before|outside|in|to|at all|by name)\b)"
+    r"|goes|stays?|not|nope|leave|keep|named|mentioned|out|away|anywhere|before|outside"
+    r"|in|to|at all|by name|pls|please)\b)"
 )
 """What is said of it, or told before a comma or a bracket, and what it is called."""
+_ASKING = frozenset({"don't", "dont", "want", "wants", "mentioned", "named", "see"})
+_DESCRIBED_ANYWHERE = re.compile(rf"(?<![\w'-]){_DESCRIBED.pattern}")
 _CODED = re.compile(r"[A-Z\d]+s?")
 _ORDINARY = 5000
 """A word as frequent as this, alone behind a noun, is not what something is called."""
@@ -94,7 +101,7 @@ def read_names(text: str) -> ParsedConstraint | None:
     bare = described or bare
     ordered = ordered or not text.startswith(bare)
     parts = _parts_of(bare)
-    if not all(
+    if not described and not all(
         _QUOTED.fullmatch(part) or _reads_as_name(part.strip(_QUOTES), ordered=ordered)
         for part in parts
     ):
@@ -128,15 +135,35 @@ def find_described(text: str) -> str:
         text = text[:start] + first + text[start + len(first) :]
     before = _NAMING.match(text, start)
     match = _DESCRIBED.match(text, before.end() if before else start)
+    match = match or next(filter(_is_alone, _DESCRIBED_ANYWHERE.finditer(text)), None)
     if match is None or statement_of(text):
         return ""
     said, rest = match["said"] or match["told"] or "", text[match.end() :]
+    if before and not said and not before.group().endswith(" of "):
+        return ""  # "anything about Karlsson" says no more of what it is
     ordered = has_order(text) or before or pattern("kept_out").search(rest)
     typed = pattern("typed").search(said.replace("name", ""))
     asks_more = typed or (match["told"] and " of " in said)
     words = telling_words(match["name"])
     names = _may_be_called(words, alone=not said and not before)
     return match["name"] if ordered and not asks_more and names else ""
+
+
+def _is_alone(match: re.Match[str]) -> bool:
+    """Say whether all around a description is an order."""
+    rest = match.string[: match.start()] + " " + match.string[match.end() :]
+    words = {word.lower() for word in re.findall(r"[\w'-]+", rest)}
+    return bool(match["said"]) and _is_noun(match["said"]) and words <= _order_words()
+
+
+def _is_noun(said: str) -> bool:
+    """Say whether words end in one that is no part of an order."""
+    words = re.findall(r"[\w'-]+", said.removesuffix("the "))
+    return bool(words) and words[-1].islower() and words[-1] not in _order_words()
+
+
+def _order_words() -> frozenset[str]:
+    return FUNCTION_WORDS | word_set("orders") | word_set("blanket") | _ASKING
 
 
 def _may_be_called(words: Sequence[str], *, alone: bool) -> bool:
