@@ -43,7 +43,6 @@ from sdrag.guardrails.conditions import (
     Contains,
     Eq,
     In,
-    Lte,
     Or,
     as_chroma,
     both,
@@ -161,9 +160,8 @@ def _translate(
     """
     if condition is None:
         return {}
-    for form in (condition, drop_lists(condition)):
-        if form is None:
-            continue
+    less = drop_lists(condition)
+    for form in (condition, less) if less else (condition,):
         query = StructuredQuery(query=" ", filter=_directive(form))
         try:
             _, arguments = translator.visit_structured_query(query)
@@ -188,8 +186,7 @@ def _directive(condition: Condition) -> FilterDirective:
             return Comparison(Comparator.IN, key, list(values))
         case Contains(key, value):
             return Comparison(Comparator.CONTAIN, key, value)
-        case Lte(key, value):
-            return Comparison(Comparator.LTE, key, value)
+    return Comparison(Comparator.LTE, condition.key, condition.value)
 
 
 def _takes_limit(retriever: Runnable[str, Any], *, is_sync: bool) -> bool:

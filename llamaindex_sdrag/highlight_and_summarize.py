@@ -117,8 +117,7 @@ class HighlightAndSummarize(NodeSynthesizer):
         return {}
 
     def _update_prompts(self, prompts: PromptDictType) -> None:
-        if prompts:
-            raise UsageError("The prompts of Highlight & Summarize are not replaced.")
+        raise UsageError("The prompts of Highlight & Summarize are not replaced.")
 
     async def _respond(
         self,
@@ -186,10 +185,8 @@ async def _texts(
                 yield piece
 
 
-def _chunks(do: Caller, llm: LLM | None, prompt: Prompt) -> Any:
+def _chunks(do: Caller, llm: LLM, prompt: Prompt) -> Any:
     """Ask a model for a reply in chunks."""
-    if llm is None:
-        return None
     mute(llm.callback_manager)
     if do is call_sync:
         return (part.delta or "" for part in llm.stream_chat(messages(prompt)))

@@ -68,7 +68,7 @@ HostRetriever = BaseRetriever | FilteredRetriever
 
 
 def search_with(
-    base: HostRetriever, bundle: QueryBundle, seen: list[NodeWithScore] | None = None
+    base: HostRetriever, bundle: QueryBundle, seen: list[NodeWithScore]
 ) -> HostSearch:
     """Search with the application's retriever; `seen` takes the nodes it returns."""
 
@@ -84,8 +84,7 @@ def search_with(
         mute(retriever.callback_manager)
         nodes = await do(retriever.retrieve, retriever.aretrieve, question)
         passages = passages_of(nodes)
-        if seen is not None:
-            seen.extend(nodes)
+        seen.extend(nodes)
         return passages
 
     async def search(do: Caller, effect: Search) -> Sequence[Passage]:
@@ -122,13 +121,14 @@ def filters_of(condition: Condition) -> MetadataFilters:
 
 def _single(condition: Eq | In | Contains | Lte) -> MetadataFilter:
     value: Any
-    match condition:
-        case Eq(key, value):
-            operator = FilterOperator.EQ
-        case In(key, values):
-            value, operator = list(values), FilterOperator.IN
-        case Contains(key, value):
-            operator = FilterOperator.CONTAINS
-        case Lte(key, value):
-            operator = FilterOperator.LTE
-    return MetadataFilter(key=key, value=value, operator=operator)
+    value = list(condition.values) if isinstance(condition, In) else condition.value
+    operator = _OPERATORS[type(condition)]
+    return MetadataFilter(key=condition.key, value=value, operator=operator)
+
+
+_OPERATORS = {
+    Eq: FilterOperator.EQ,
+    In: FilterOperator.IN,
+    Contains: FilterOperator.CONTAINS,
+    Lte: FilterOperator.LTE,
+}

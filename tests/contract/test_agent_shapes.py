@@ -9,15 +9,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.tools import FunctionTool
 
 from llamaindex_sdrag import guard_tool
+from sdrag.errors import UsageError
 
 from ..leaks.agent import AgentModel
 from ..support.doubles import LlamaIndexModel
@@ -29,6 +31,7 @@ from langchain.agents import create_agent
 from langchain.tools import ToolRuntime
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
@@ -144,6 +147,32 @@ def test_an_agent_sees_what_was_released(shape: str) -> None:
     seen = str(SHAPES[shape]())
 
     assert RELEASED in seen
+    assert NAME not in seen
+
+
+ANSWERED = ToolMessage(TEXT, tool_call_id="1")
+ANSWERS = [
+    ([ANSWERED], RELEASED),
+    (Command(update={"messages": ANSWERED}), RELEASED),
+    (Command(goto="writer"), "writer"),
+    (TEXT, "cannot be redacted"),
+    (Command(update={"messages": [SystemMessage(TEXT)]}), "cannot be redacted"),
+    (Command(update={"notes": TEXT}), "writes more than messages"),
+]
+"""What comes in place of a guarded tool's message, and what is made of it."""
+
+
+@pytest.mark.parametrize(("answer", "expected"), ANSWERS)
+def test_another_middleware_may_answer(answer: Any, expected: str) -> None:
+    """With messages, or with where to go; nothing else can be redacted."""
+    call: Any = {"name": "search", "args": {}, "id": "1", "type": "tool_call"}
+    request = ToolCallRequest(call, search, {}, SimpleNamespace(context=None))
+
+    try:
+        seen = str(guard().wrap_tool_call(request, lambda _: answer))
+    except UsageError as error:
+        seen = str(error)
+    assert expected in seen
     assert NAME not in seen
 
 

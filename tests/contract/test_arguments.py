@@ -108,6 +108,19 @@ def compress(documents, question="q"):
     return langchain_compressor(SCENARIO).compress_documents(documents, question)
 
 
+def pipe(given):
+    return langchain_compressor(SCENARIO).invoke(given)
+
+
+def guard(tools):
+    middleware = langchain_sdrag.SelectiveDisclosureMiddleware
+    return middleware(SCENARIO.policy, tools=tools)
+
+
+def limit(k):
+    return llamaindex_retriever(SCENARIO, k=k)
+
+
 def transform(documents):
     return transformer(langchain_sdrag).transform_documents(documents)
 
@@ -149,6 +162,9 @@ MISTAKES = [
     *[(compress, ([document()], given)) for given in (None, 3)],
     *[(postprocess, (given,)) for given in (None, NAME, [NAME])],
     (postprocess, (nodes(SCENARIO), 3)),
+    *[(pipe, (given,)) for given in (NAME, 3, {"context": NAME})],
+    (guard, (NAME,)),
+    (limit, (0,)),
     *[
         (use, (given,))
         for use in (retrieve, synthesize)

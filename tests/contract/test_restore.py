@@ -394,6 +394,8 @@ def test_a_restorer_needs_what_it_restores_from():
     restore = langchain_sdrag.Restore(POLICY, open_state())
     with pytest.raises(UsageError, match="lacks context"):
         restore.invoke({"answer": "It was."})
-    late = [{"answer": "It"}, {"context": [Document("x")], "answer": "."}]
+    with pytest.raises(UsageError, match="is a mapping"):
+        restore.invoke("It was.")
+    late = [{"answer": {"answer": "It"}}, {"context": [Document("x")], "answer": "."}]
     with pytest.raises(UsageError, match="before the answer"):
         list(restore.transform(iter(late)))

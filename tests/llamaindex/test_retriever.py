@@ -169,7 +169,10 @@ class TestAccess:
 
     def test_the_factory_is_given_the_filters(self):
         index = VectorStoreIndex(
-            [node("a", metadata={"tenant": "a"}), node("b", metadata={"tenant": "b"})],
+            [
+                node(name, metadata={"tenant": name, "roles": "hr", "level": 1})
+                for name in "ab"
+            ],
             embed_model=LlamaIndexToyEmbedding(),
         )
         asked = []
@@ -178,14 +181,17 @@ class TestAccess:
             asked.append(filters)
             return index.as_retriever()
 
-        policy = {**POLICY, "access": {"tenant_key": "tenant"}}
+        policy = {**POLICY, "access": {"required": ["tenant", "roles", "level"]}}
         filtered = FilteredRetriever(index.as_retriever(), factory)
         retriever = wrapped(filtered, policy=policy)
-        with acting_as(Principal("u", tenant="a")):
+        roles = frozenset({"hr", "it"})
+        with acting_as(Principal("u", tenant="a", roles=roles, level=2)):
             released = retriever.retrieve("q")
 
         assert [found.node.node_id for found in released] == ["a"]
-        assert "tenant" in asked[0].model_dump_json()
+        given = asked[0].model_dump_json()
+        for operator in ("==", "in", "contains", "<="):
+            assert f'"operator":"{operator}"' in given
         assert retriever.retrieve("q") == []
 
 
