@@ -18,15 +18,16 @@ from ..support.scripted import Scripted
 
 
 def chunk_of(document, tenant, text):
-    name = f"{document} {len(text)}"
+    name = f"{document} {tenant} {len(text)}"
     return Passage(name, text, {"tenant": tenant}, document_id=document)
 
 
 PAID = chunk_of("ledger", "harbour", "Jonathan Karlsson paid 12,400 euros in cash.")
 GATE = chunk_of("ledger", "harbour", "The gate that karlsson had opened was shut.")
 CALL = chunk_of("notes", "harbour", "Call Maria Okafor at 020 7946 0142 about it.")
-SOLD = chunk_of("log", "airport", "Mr Hope Osei sold a boat for $7,350 in May.")
-GONE = chunk_of("log", "airport", "The hope osei had was gone by now.")
+SOLD = chunk_of("ledger", "airport", "Mr Hope Osei sold a boat for $7,350 in May.")
+GONE = chunk_of("ledger", "airport", "The karlsson that osei had was gone.")
+"""Of another document: its name is that of one of another tenant."""
 CORPUS = [PAID, GATE, CALL, SOLD, GONE]
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
+    invariant,
     precondition,
     rule,
     run_state_machine_as_test,
@@ -41,6 +42,7 @@ from .processes import PROCESSES
 
 BUILDS = (langchain_retriever, llamaindex_retriever)
 ROLES = ("clerk", "judge")
+TENANTS = ("harbour", "airport")
 SENTENCES = {
     "names": "Hide names of people",
     "phones": "Hide phone numbers",
@@ -56,6 +58,8 @@ WORDS = {
     GONE.id: {"names": "osei"},
 }
 """What is in each chunk, by kind: all that the oracle knows of the texts."""
+SHOWN = {GATE.id: "gate", GONE.id: "karlsson"}
+"""What nothing hides; the second is a name in another tenant's document alone."""
 TOLD_ELSEWHERE = {GATE.id: PAID.id, GONE.id: SOLD.id}
 """Chunks whose name is one only where its document, or this other chunk, was read."""
 COLUMNS = [
@@ -73,7 +77,7 @@ hidings = st.dictionaries(
 )
 principals = st.builds(
     lambda tenant, role: Principal("p", tenant=tenant, roles=frozenset({role})),
-    st.sampled_from(["harbour", "airport"]),
+    st.sampled_from(TENANTS),
     st.sampled_from(ROLES),
 )
 
@@ -109,7 +113,8 @@ class Machine(RuleBasedStateMachine):
         self.temporary = TemporaryDirectory()
         folder = Path(self.temporary.name)
         self.file, self.where = folder / "policy.json", self.place(folder / "state.db")
-        self.opened, self.events, self.written = [], [], 0
+        self.opened, self.events = [], []
+        self.written = self.touched = self.turn = 0
         self.forget_all()
 
     def forget_all(self):
@@ -124,63 +129,61 @@ class Machine(RuleBasedStateMachine):
         self.opened.append(open_state(self.where))
         return self.opened[-1]
 
-    @initialize(exempt=hidings)
-    def start(self, exempt):
+    @initialize(exempt=hidings, is_bound=st.booleans())
+    def start(self, exempt, is_bound):
         self.write(exempt)
         self.in_force = [self.rules for _ in BUILDS]
         self.stores = [Scenario("store") for _ in BUILDS]
         self.services = [self.build(number) for number in range(len(BUILDS))]
         self.key_path = Path(self.opened[0].key_path)
         self.key = self.key_path.read_bytes()
+        if is_bound:
+            self.bind(anew=False, commits=None)
 
     def build(self, number):
         given = {"policy": self.file, "state": self.open()}
         return BUILDS[number](self.stores[number], **given, audit=self.events.append)
 
-    @rule(exempt=hidings)
-    def write(self, exempt):
-        """An operator writes another policy, which nobody has read yet."""
+    @rule(exempt=st.none() | hidings, read_by=st.sets(numbers))
+    def write(self, exempt, read_by=()):
+        """An operator writes another policy, or mark, which not every service reads."""
         self.written += 1
-        self.rules = Rules(exempt, f"[cut {self.written}]")
+        self.rules = Rules(exempt or self.rules.exempt, f"[cut {self.written}]")
         self.file.write_text(json.dumps(self.rules.policy), encoding="utf-8")
+        for number in read_by:
+            self.reload(number)
 
-    @rule(number=numbers)
     def reload(self, number):
+        self.touched = number
         self.services[number].reload()
         self.in_force[number] = self.rules
 
     @rule(number=numbers)
     def restart(self, number):
-        """A service starts where the key is the state's, and nowhere else."""
-        if not self.has_key:
-            with pytest.raises(SdragError, match="key"):
-                self.build(number)
-            return
+        self.touched = number
         self.services[number] = self.build(number)
         self.in_force[number] = self.rules
 
-    @precondition(lambda self: self.has_key)
-    @rule(anew=st.booleans())
-    def bind(self, anew):
-        """Bind the corpus; anew, once all of it was forgotten."""
+    @rule(anew=st.booleans(), commits=st.none() | st.integers(2, 6))
+    def bind(self, anew, commits):
+        """Bind the corpus; anew, or to be killed, once all of it was forgotten."""
         engine = Engine(self.rules.policy, state=self.open())
-        if anew:
+        if anew or commits:
             run(forget_document(CORPUS, engine.disclosure), Scripted())
             self.forget_all()
+        if commits:
+            given = (self.where, self.rules.policy, commits)
+            process = PROCESSES.Process(target=bind_and_die, args=given)
+            process.start()
+            process.join()
+            return
         try:
             run(bind(CORPUS, engine), Scripted())
             self.bound |= self.rules.exempt.keys()
         except SdragError:
             assert self.is_changed
 
-    @precondition(lambda self: self.has_key)
-    @rule(commits=st.integers(1, 6))
-    def kill_a_binder(self, commits):
-        given = (self.where, self.rules.policy, commits)
-        process = PROCESSES.Process(target=bind_and_die, args=given)
-        process.start()
-        process.join()
-
+    @precondition(attrgetter("bound"))
     @rule(table=st.sampled_from([finding, form, chunk]))
     def delete(self, table):
         """Rows are gone; of whom no row is left, nothing was ever bound."""
@@ -189,29 +192,40 @@ class Machine(RuleBasedStateMachine):
         if len(self.deleted) == 3:
             self.bound.clear()
 
-    @rule(column=st.sampled_from(COLUMNS), choice=st.integers(0, 7))
-    def change(self, column, choice):
-        """Rows get what is in another row, or what nobody wrote."""
+    @precondition(attrgetter("bound"))
+    @rule(column=st.sampled_from(COLUMNS), choice=st.integers(0, 7), number=numbers)
+    def change(self, column, choice, number):
+        """Rows get what is in another row, or what nobody wrote, and are read anew."""
         with self.opened[0].database.reading() as connection:
             known = connection.scalars(sa.select(column).order_by(column)).all()
         values = [*FORGED[column.type.impl_instance.python_type], *known]
         value = values[choice % len(values)]
         self.execute(column.table.update().values({column: value}))
+        self.restart(number)
 
     def execute(self, statement):
         self.is_changed = True
         with suppress(SdragError), self.opened[0].database.writing() as connection:
             connection.execute(statement)
 
-    @rule(held=st.sampled_from(["lost", "swapped", "cut off", "put back"]))
-    def handle_key(self, held):
-        self.key_path.unlink(missing_ok=True)
+    @rule(
+        held=st.sampled_from(["lost", "swapped", "cut off", "rotated"]), number=numbers
+    )
+    def handle_key(self, held, number):
+        """No service starts while the key is not the state's; who runs goes on."""
+        if held == "rotated":
+            self.rotate()
+            return
+        self.key_path.unlink()
         if held != "lost":
             other = {"swapped": secrets.token_bytes(32), "cut off": self.key[:16]}
-            self.key_path.write_bytes(other.get(held, self.key))
+            self.key_path.write_bytes(other[held])
+        with pytest.raises(SdragError, match="key"):
+            self.build(number)
+        self.ask_both_roles()
+        self.key_path.unlink(missing_ok=True)
+        self.key_path.write_bytes(self.key)
 
-    @precondition(lambda self: self.has_key)
-    @rule()
     def rotate(self):
         """Who has the state open is refused, and starts again; nothing is lost."""
         try:
@@ -230,9 +244,15 @@ class Machine(RuleBasedStateMachine):
             self.restart(number)
         self.opened.insert(0, self.opened.pop())
 
-    @property
-    def has_key(self):
-        return self.key_path.exists() and self.key_path.read_bytes() == self.key
+    @invariant()
+    def ask_both_roles(self):
+        """After each event both roles ask the service that was touched last."""
+        self.turn += 1
+        chunks = CORPUS if self.turn % 2 else [GATE, GONE]
+        tenant = TENANTS[self.turn % 3 == 0]
+        for role in ROLES:
+            principal = Principal("p", tenant=tenant, roles=frozenset({role}))
+            self.question(self.touched, chunks, principal)
 
     @rule(
         number=numbers,
@@ -240,15 +260,15 @@ class Machine(RuleBasedStateMachine):
             st.sampled_from(CORPUS), min_size=1, unique_by=attrgetter("id")
         ),
         principal=principals,
-        reloads=st.booleans(),
+        exempt=st.none() | hidings,
     )
-    def question(self, number, chunks, principal, reloads):
+    def question(self, number, chunks, principal, exempt=None):
         """Ask; while the store is searched, the service may read another policy."""
         rules, store, released = self.in_force[number], self.stores[number], []
 
         def retrieve():
-            if reloads:
-                self.reload(number)
+            if exempt:
+                self.write(exempt, [number])
             return chunks
 
         vars(store)["retrieve"] = retrieve
@@ -274,12 +294,13 @@ class Machine(RuleBasedStateMachine):
             elif is_told:
                 assert word not in text
                 hidden += 1
+        assert SHOWN.get(name, "") in text
         assert text.count("[cut ") == text.count(rules.mark) >= (hidden > 0)
 
 
 QUICK = settings(
     max_examples=5,
-    stateful_step_count=20,
+    stateful_step_count=16,
     deadline=None,
     suppress_health_check=[*HealthCheck],
     database=None,
