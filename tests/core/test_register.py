@@ -28,10 +28,13 @@ def test_equal_where_all_parts_are(left, right):
 
 
 def test_what_is_known_by_one_key_and_what_is_not():
-    """A document is its tenant's, a text its document's, a rule what it asks."""
+    """A mark is its state's, a document its tenant's, a rule what it asks."""
     other = KEYS.document(None, "e")
-    rule = Constraint("names", "Hide names")
+    rule, foreign = Constraint("names", "Hide names"), Keys(b"j" * 32)
+    released = None, "policy", ["x"]
 
+    assert KEYS.mark_release(*released) != foreign.mark_release(*released)
+    assert KEYS.release("policy", "x") != foreign.release("policy", "x")
     assert len({KEYS.document(tenant, "d") for tenant in (None, "", "a", "b")}) == 4
     assert KEYS.text(DOCUMENT, "text", "x").startswith(DOCUMENT)
     assert KEYS.text(DOCUMENT, "text", "x") != KEYS.text(DOCUMENT, "leaf", "x")
