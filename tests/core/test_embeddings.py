@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import sdrag
 from sdrag import configuration, embeddings
-from sdrag.detectors.local import head
+from sdrag.detectors.local import head, values
 from sdrag.disclosure import enforceable
 from sdrag.embeddings import embed_texts, embed_tokens, load_tokenizer, runtime
 from sdrag.embeddings.runtime import Network, count_threads
@@ -245,6 +245,7 @@ LOADERS = {
         files(embeddings) / "minilm.safetensors"
     ),
     "tokenizer.json": load_tokenizer.__wrapped__,
+    "values.npz": values.load_values.__wrapped__,
     "vagueness.safetensors": enforceable._load.__wrapped__,
 }
 """What loads a file, past what is cached."""

@@ -190,7 +190,7 @@ class NumberReading(Confidential):
         if mention.type in _WORDED and not _FIGURED.fullmatch(value):
             return False
         asked = [number_kinds()[name] for name in kinds]
-        if any(_is_sure(kind, value) for kind in asked):
+        if any(is_sure(kind, value) for kind in asked):
             return True
         labels = self._labels_of(mention.span)
         if any(kind.name in labels for kind in asked):
@@ -233,7 +233,7 @@ def _whole_word(text: str, span: Span) -> str:
     return text[start:end]
 
 
-def _is_sure(kind: NumberKind, value: str) -> bool:
+def is_sure(kind: NumberKind, value: str) -> bool:
     """Return True if a value is of a kind whatever label is beside it."""
     if kind.sure is None or not kind.sure.fullmatch(value):
         return False
@@ -258,7 +258,7 @@ def _could_be(kind: NumberKind, mention: Mention, text: str) -> bool:
         return True
     if kind.unlabelled != "code" or mention.type == "ZIP_CODE":
         return False
-    if any(_is_sure(other, text[start:end]) for other in number_kinds().values()):
+    if any(is_sure(other, text[start:end]) for other in number_kinds().values()):
         return False
     return mention.type not in _FIGURES or bool(_LONG.fullmatch(text, start, end))
 
@@ -291,9 +291,14 @@ def find_labelled(text: str, kinds: frozenset[str]) -> Iterator[Span]:
     """Yield the figures beside which a label says that they are of other kinds."""
     for match in _FIGURES_IN.finditer(text):
         span = Span(*match.span())
-        labels = labels_beside(text, span)
-        if labels and labels.isdisjoint({*kinds, _UNSURE}):
+        if is_labelled_otherwise(text, span, kinds):
             yield span
+
+
+def is_labelled_otherwise(text: str, span: Span, kinds: frozenset[str]) -> bool:
+    """Say whether the label beside a number says that it is of other kinds."""
+    labels = labels_beside(text, span)
+    return bool(labels) and labels.isdisjoint({*kinds, _UNSURE})
 
 
 def _label_before(text: str, start: int, value: str) -> frozenset[str]:

@@ -23,6 +23,7 @@ from sdrag.disclosure.local.by_meaning import THRESHOLDS, find_by_meaning, needs
 from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.by_pattern import find_by_pattern
 from sdrag.disclosure.local.by_type import find_by_cue, find_by_type, find_sure
+from sdrag.disclosure.local.by_value import ValueWeigher
 from sdrag.disclosure.local.joined_text import JoinedText, find_mentions
 from sdrag.disclosure.local.scorer import is_available
 from sdrag.disclosure.texts import by_document
@@ -33,7 +34,7 @@ from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
 
-_VERSION = 19
+_VERSION = 20
 """Raised with every change of what is found, so that corpora are located anew."""
 
 
@@ -106,6 +107,20 @@ class LocalLocator:
             return self.detector
         return TaggerDetector(self.detector) if tagger.available() else self.detector
 
+    def weigher_for(self, parsed_rules: Sequence[ParsedConstraint]) -> ValueWeigher:
+        """
+        Return what weighs the values.
+
+        Of a host's detector every finding stays, and where recognisers are switched off
+        nothing takes their place.
+        """
+        return ValueWeigher(
+            parsed_rules,
+            self.sensitivity,
+            judges=isinstance(self.detector, LocalDetector),
+            adds=not self.off,
+        )
+
 
 def _networks() -> str:
     """Name the networks that are installed: what is found depends on them."""
@@ -130,8 +145,9 @@ def _locate(
     gated = list(filter(needs_meaning, parsed_rules if installed() else ()))
     default = locator.sensitivity
     limits = [THRESHOLDS[p.constraint.sensitivity or default] for p in gated]
+    typed = list(find_by_type(document, mentions, parsed_rules, locator.off))
     by_form = [
-        *find_by_type(document, mentions, parsed_rules, locator.off),
+        *locator.weigher_for(parsed_rules).weigh(document, mentions, typed),
         *_find_cues(document, parsed_rules),
     ]
     # The gate decides all of them but structured identifiers, people, and types that
