@@ -334,6 +334,8 @@ def is_of(mention: Mention, value: str, types: frozenset[str]) -> bool:
         return ("BIRTH_DATE" in types and full) or (
             "IBAN_CODE" in types and _SORT_CODE.fullmatch(value) is not None
         )
+    if mention.type == "PHONE_NUMBER":  # figures in groups may be any code
+        return "LONG_NUMBER" in types and value[0] not in "+(0"
     if mention.type == "LOCATION":
         return "PERSON" in types and mention.confidence <= _UNSURE
     if mention.type != "QUANTITY":

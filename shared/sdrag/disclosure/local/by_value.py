@@ -4,7 +4,7 @@ What the network of values makes of what the rules found, and what they missed.
 A finding in a field whose value has hardly a chance to be of a kind that is asked for
 goes; a value that is nearly surely of one is found. What check digits or a label beside
 it tell stays, and so does what is asked for and the network knows no kind of. In prose,
-where no label tells what a value is, the rules' word holds.
+where no label tells what a value is, and inside longer fields the rules' word holds.
 """
 
 from __future__ import annotations
@@ -43,9 +43,24 @@ _FOUND: Mapping[Sensitivity, float] = MappingProxyType(
     {"high": 0.6, "balanced": 0.8, "low": 0.9}
 )
 """The least chance with which what no rule found is found."""
+_CODES = (
+    *("mac", "account", "card", "passport", "licence", "plate", "tax", "insurance"),
+    *(
+        "patient",
+        "employee",
+        "customer",
+        "student",
+        "order",
+        "invoice",
+        "case",
+        "claim",
+    ),
+    *("policy", "ticket", "tracking", "serial", "reference"),
+)
+"""Kinds of numbers, found as codes."""
 _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "address": ("ADDRESS", "ZIP_CODE", "LOCATION"),
+        "address": ("ADDRESS", "LOCATION"),
         "age": ("AGE",),
         "birth": ("BIRTH_DATE",),
         "birthplace": ("LOCATION",),
@@ -62,20 +77,22 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The types that ask for each kind."""
 _NUMBERS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {name: frozenset({name}) for name in KINDS if name != "room"}
+    {name: frozenset({name}) for name in _CODES}
     | {"order": frozenset({"order", "tracking"}), "secret": frozenset({"credential"})}
 )
 """What kinds of numbers ask for; rooms are told by their labels alone."""
-_CODE = ("CODE",)
 _WORDED = listed(
     "address age birthplace credential email mac money nationality place religion"
     " salary username"
 )
 """Kinds of which a value may have no figure."""
-_JUDGED = frozenset().union(*_TYPES.values()) | listed(
+_JUDGED = frozenset().union(*_TYPES.values()) - {"MONEY"} | listed(
     "CODE DATE CREDIT_CARD IBAN_CODE NUMBER QUANTITY US_SSN"
 )
-"""Types of what may be of another kind; names are weighed elsewhere."""
+"""
+Types of what may be of another kind: no sum with its currency. Names are weighed
+elsewhere.
+"""
 
 
 Found = TypeVar("Found", Finding, Mention)
@@ -182,8 +199,9 @@ class ValueWeigher:
                 row = chances[span][each.columns]
                 kind = each.kinds[int(row.argmax())]
                 if row.sum() >= each.found:
-                    type_ = "DATE" if kind == "birth" else _TYPES.get(kind, _CODE)[0]
-                    yield Finding(span, name, "type", type=type_)
+                    (type_, *_) = _TYPES.get(kind, ("CODE",))
+                    found_as = "DATE" if kind == "birth" else type_
+                    yield Finding(span, name, "type", type=found_as)
 
     def _missed(
         self, name: str, values: PlacedValues, findings: Sequence[Finding]
@@ -194,7 +212,8 @@ class ValueWeigher:
         for span in values.spans if self._adds else ():
             figured = any(map(str.isdecimal, span.of(text)))
             if (
-                (figured or not asked.figures_alone)
+                values.field_of(span)
+                and (figured or not asked.figures_alone)
                 and not any(_is_half(other, span) for other in known)
                 and (asked.small or not _SMALL.fullmatch(span.of(text)))
                 and not is_labelled_otherwise(text, span, asked.numbers)
@@ -202,12 +221,12 @@ class ValueWeigher:
                 yield span
 
     def _places_of(self, finding: Finding, values: PlacedValues) -> list[Span]:
-        """Return where a finding is judged: its value, its cell; nowhere to keep it."""
+        """Return where a finding is judged, the whole of a field; nowhere to stay."""
         each = self._asked.get(finding.constraint_id)
         if not each or not each.is_judged or finding.type not in _JUDGED:
             return []
-        cell = values.field_of(finding.span) if self._judges else None
-        return [finding.span, cell] if cell else []
+        is_all = self._judges and values.field_of(finding.span) == finding.span
+        return [finding.span] if is_all else []
 
     def _stays(
         self, finding: Finding, rows: Sequence[Array], values: PlacedValues
