@@ -327,15 +327,14 @@ def is_of(mention: Mention, value: str, types: frozenset[str]) -> bool:
     if mention.type == "NUMBER":
         in_file = mention.reason == "file" and not types.isdisjoint(_NOT_IN_FILES)
         return "DATE" in types if in_file else _counts(value, types)
-    if mention.type in types:
-        return True
+    grouped = mention.type == "PHONE_NUMBER" and value[0] not in "+(0"
+    if mention.type in types or (grouped and "LONG_NUMBER" in types):
+        return True  # figures in groups may be any code
     if mention.type == "DATE":
         full = _BIRTH_YEAR.search(value) is not None and _DAY.search(value) is not None
         return ("BIRTH_DATE" in types and full) or (
             "IBAN_CODE" in types and _SORT_CODE.fullmatch(value) is not None
         )
-    if mention.type == "PHONE_NUMBER":  # figures in groups may be any code
-        return "LONG_NUMBER" in types and value[0] not in "+(0"
     if mention.type == "LOCATION":
         return "PERSON" in types and mention.confidence <= _UNSURE
     if mention.type != "QUANTITY":
